@@ -35,8 +35,8 @@ static json_t *config_of(const comparison *c)
     options_record(experiment_program()->table, &c->e.settings, config);
     json_object_set_new(config, "overwrite", json_false());
     for (int which = 0; which < SEARCH_VALUES; which++)
-        if (c->e.search.on[which])
-            json_object_set_new(config, search_options[which], json_string("auto"));
+        if (c->e.search.count[which])
+            json_object_set_new(config, search_options[which], json_string(c->e.search.brief ? "0" : "auto"));
     json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&c->e.from)));
     return config;
 }

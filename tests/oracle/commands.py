@@ -474,6 +474,11 @@ class Commands:
             lists["lr"] = ["0.001", "0.02"]
             o[o.index("--lr") + 1] = "0.001,0.02"
         points = [", ".join(words) for words in itertools.product(*[[n + " " + v for v in vs] for n, vs in lists.items()])]
+        brief = not lists and ("--optimizer" not in o or "adamw" in o) and rng.random() < 0.3
+        if brief:
+            del o[o.index("--lr"):o.index("--lr") + 2]
+            lists = dict.fromkeys(["init-scale", "lr"])
+            points = ["init-scale 0.25, lr 0.01", "init-scale 0.5, lr 0.00316", "init-scale 1, lr 0.001"]
         noise = rng.random() < 0.3
         o += ["--test-noise", "0,0.5"] if noise else []
         equal = rng.choice([None, None, 0.01, 0.02, 0.1])
@@ -573,7 +578,7 @@ class Commands:
             for k, name in enumerate(["loss"] + ["accuracy"] * (table.task == "classes"), 1):
                 verdicts.check_band(folder + ": noise.csv", {run: r["noise"][place + k] for run, r in of.items()}, by_fold,
                                     line, verdicts.of_band(name), name == "accuracy")
-        if not lists:
+        if not lists or brief:  # one table
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             verdicts.check_beaten(printed, chosen, judged, redrawn, same_folds, validates)
             self.check_table(options + ["--out", out], summary, judged)
@@ -661,35 +666,64 @@ class Commands:
         return {"train_loss": train, "val_loss": {int(line["step"]): number(line["val_loss"])
                                                   for line in records.read_csv(folder + "/curves.csv")}}
 
-    # ---- --lr auto ----
+    # ---- --lr auto, --init-scale auto, and neither ----
 
     def auto(self, index):
-        """The rates of the search, and the best of each activation, follow from the validation losses in runs.csv."""
+        """The points of a search, and the best of each activation, follow from the validation losses in runs.csv."""
         rng = self.rng
         table = tables.Table(rng, os.path.join(self.folder, "data%d.csv" % index))
         activations = rng.sample(nets.ACTIVATIONS, rng.randint(2, 3))
-        usual, optimizer = rng.choice([("0.001", "adamw"), ("0.02", "sgd")])
+        how = rng.choice(["lr", "init-scale", "init-scale lr", "init-scale lr", "", "", "lr of three"])
+        brief = how in ("", "lr of three")
+        usual, optimizer = ("0.001", "adamw") if brief else rng.choice([("0.001", "adamw"), ("0.02", "sgd")])
         o = ["--folds", 2] if rng.random() < 0.2 else []
+        o += ["--init-scale", rng.choice(["0.5", "1", "2"])] if how == "lr of three" else []
+        names = {"": ["init-scale", "lr"], "lr of three": ["lr"]}.get(how, how.split())
+        for name in [] if brief else names:
+            o += ["--" + name, "auto"]
         out = "auto%d" % index
         printed = self.run("compare", ["--data", "csv:" + table.path] + table.options + o + [
             "--hidden", "5", "--activations", ",".join(activations), "--optimizer", optimizer, "--seeds", rng.randint(1, 3),
-            "--epochs", rng.randint(2, 6), "--seed", rng.randint(1, 50), "--lr", "auto", "--jobs", 1, "--no-plots", "--out",
-            out])
+            "--epochs", rng.randint(2, 6), "--seed", rng.randint(1, 50), "--jobs", 1, "--no-plots", "--out", out])
         losses = {}
         for line in records.read_csv(os.path.join(self.folder, out, "runs.csv")):
             expect(line["state"] in ("finished", "diverged"), out, "has a run that is", line["state"])
             loss = number(line["best_val_loss"]) if line["state"] == "finished" else math.nan
-            losses.setdefault((line["activation"], float(line["lr"])), []).append(loss)
+            losses.setdefault((line["activation"], tuple(float(line[name]) for name in names)), []).append(loss)
         means = {key: math.inf if np.isnan(of).any() else np.mean(of) for key, of in losses.items()}
-        if any(all(math.isinf(means[a, r]) for r in {r for _, r in means}) for a in activations):
-            raise Refused("an activation diverged at all rates")
-        rates, best = verdicts.search(float(usual), activations, means)
-        expect(rates == {r for _, r in means}, out, "has the rates", sorted({r for _, r in means}), "and not", sorted(rates))
+        if any(all(math.isinf(loss) for (name, _), loss in means.items() if name == a) for a in activations):
+            raise Refused("an activation diverged everywhere")
+        if brief:
+            points = [(1, 0.001), (0.5, 0.00316), (0.25, 0.01)] if not how else [(0.001,), (0.00316,), (0.01,)]
+            tried = set(itertools.product(activations, points))
+            best = {a: min(sorted(points), key=lambda point: means.get((a, point), math.inf)) for a in activations}
+        else:
+            kinds = {"lr": verdicts.RATES, "init-scale": verdicts.SCALES}
+            start = {"lr": float(usual), "init-scale": 1.0}
+            tried, best = verdicts.search([start[n] for n in names], activations, means, tuple(kinds[n] for n in names))
+        expect(tried == set(means), out, "has", sorted(set(means) - tried), "and not", sorted(tried - set(means)))
         said = [line for line in printed.splitlines() if "Each at its best by validation:" in line]
         expect(len(said) == 1, out, "says", len(said), "times what is best")
         for activation in activations:
-            expect("%s lr %g" % (activation, best[activation]) in said[0], "'%s' and not %s at %g" % (
-                said[0], activation, best[activation]))
+            point = ", ".join("%s %g" % of for of in zip(names, best[activation]))
+            expect(re.search(r"[:;] %s %s[ .;]" % (activation, re.escape(point)), said[0]), "'%s' and not %s at %s" % (
+                said[0], activation, point))
+        expect(("Each was tried at 3 points" in said[0]) == brief, "'%s' of the search '%s'" % (said[0], how))
+        if names[0] == "init-scale":
+            self.check_order(said[0], verdicts.order_by_scale(activations, means, lambda point: point[0]))
+
+    def check_order(self, said, order):
+        """The sentence that says which activation comes first at which scale."""
+        runs = [(first, [scale for scale, _ in of]) for first, of in itertools.groupby(order.items(), lambda of: of[1])]
+        if len(order) < 2:
+            expect("comes first" not in said, "'%s' where one scale is compared" % said)
+        elif len(runs) == 1:
+            expect("%s comes first at each of %d initial scales." % (runs[0][0], len(order)) in said, "'%s' and not %s at all %d" % (
+                said, runs[0][0], len(order)))
+        else:
+            words = ", ".join("%s comes first at %s" % (first, " and ".join("%g" % scale for scale in scales))
+                              for first, scales in runs)
+            expect("depends on the initial scale: by validation %s." % words in said, "'%s' and not '%s'" % (said, words))
 
     def without_seconds(self, out):
         return [{k: v for k, v in line.items() if k != "seconds"}

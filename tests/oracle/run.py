@@ -35,7 +35,7 @@ import commands  # noqa: E402
 from records import Differs  # noqa: E402
 
 
-KINDS = {"train": 16, "retrain": 8, "compare": 8, "auto": 2, "synthetic": 2, "boundary": 1, "images": 4, "text": 4, "moments": 1,
+KINDS = {"train": 16, "retrain": 8, "compare": 8, "auto": 4, "synthetic": 2, "boundary": 1, "images": 4, "text": 4, "moments": 1,
          "lines": 2, "pairs": 4, "elsewhere": 4}
 
 

@@ -323,21 +323,46 @@ def check_bands(lines, activation, recorded, by_fold):
             check_band(what, values, by_fold, ours[step], of_band(column))
 
 
-def search(usual, activations, means):
-    """--lr auto: the rates that are tried, and the best of each activation. means = {(activation, rate): loss}. Rates are
-    quarters of a decade away from the usual one."""
-    def rate(quarters):
-        return float("%.3g" % (usual * 10 ** (quarters / 4)))
+# A value that is searched: the factor between two of the grid, the coarse ones in the beginning and how many they may be.
+RATES, SCALES = (10 ** 0.25, (-2, 0, 2), 9), (2, (-2, 0), 6)
 
-    tried, grows = {-2, 0, 2}, True
-    while True:
-        best = {a: min(sorted(tried), key=lambda q: means.get((a, rate(q)), math.inf)) for a in activations}
-        if not grows:
-            return {rate(q) for q in tried}, {a: rate(q) for a, q in best.items()}
-        more = {q for end, q in ((min(tried), min(tried) - 2), (max(tried), max(tried) + 2)) if end in best.values()}
-        if len(tried) >= 9 or not more:
-            more, grows = {q + side for q in best.values() for side in (-1, 1)}, False
-        tried |= more
+
+def search(usual, activations, means, kinds):
+    """--lr auto and --init-scale auto: {(activation, point)} of all that are tried, and the best point of each activation.
+    usual, and a point, have a value for each of the kinds; means = {(activation, point): loss}."""
+    def at(steps):
+        return tuple(float("%.3g" % (u * k[0] ** n)) for u, k, n in zip(usual, kinds, steps))
+
+    def best(activation, steps):
+        return min(sorted(steps), key=lambda of: means.get((activation, at(of)), math.inf))
+
+    grid, grows = [set(first) for _, first, _ in kinds], True
+    while grows:
+        tried = set(itertools.product(*grid))
+        found, grows = {a: best(a, tried) for a in activations}, False
+        for place, (values, (_, _, most)) in enumerate(zip(grid, kinds)):
+            ends = {of[place] for of in found.values()}
+            for end, more in ((min(values), -2), (max(values), 2)):
+                if end in ends and len(values) < most:
+                    values.add(end + more)
+                    grows = True
+    own = {a: tried | {of[:place] + (of[place] + side,) + of[place + 1:] for place in range(len(kinds)) for side in (-1, 1)}
+           for a, of in found.items()}
+    if kinds == (RATES,):  # then all try them
+        own = dict.fromkeys(activations, set().union(*own.values()))
+    return {(a, at(of)) for a in activations for of in own[a]}, {a: at(best(a, own[a])) for a in activations}
+
+
+def order_by_scale(activations, means, scale_of):
+    """The activation that comes first at each scale at which all have a finite loss, the smallest scale first."""
+    order = {}
+    for scale in sorted({scale_of(point) for _, point in means}):
+        least = {a: min([loss for (name, point), loss in means.items() if name == a and scale_of(point) == scale],
+                        default=math.inf) for a in activations}
+        first = [a for a in activations if least[a] == min(least.values())]
+        if math.isfinite(max(least.values())) and len(first) == 1:
+            order[scale] = first[0]
+    return order
 
 
 def check_seeds(said, c, pairs, what):

@@ -204,7 +204,7 @@ static long last_validation(void)
     return scalars[i].step;
 }
 
-#define OPTIONS "--data csv:train.csv --hidden 8 --epochs 4 --no-plots --tensorboard "
+#define OPTIONS "--data csv:train.csv --hidden 8 --lr 0.001 --epochs 4 --no-plots --tensorboard "
 
 START_TEST(event_files_hold_the_curves)
 {
@@ -218,8 +218,9 @@ END_TEST
 
 START_TEST(a_run_that_continues_has_one_event_file_with_all)
 {
-    expect_fine(train_run("compare", "--data csv:train.csv --hidden 8 --epochs 4 --no-plots --activations relu "
-                                     "--seeds 1 --out c"));
+    expect_fine(train_run("compare",
+                          "--data csv:train.csv --hidden 8 --lr 0.001 --epochs 4 --no-plots --activations relu "
+                          "--seeds 1 --out c"));
     expect_fine(train_run("compare", OPTIONS "--activations relu --seeds 2 --out c"));
     expect_run("c/runs/relu-seed1"); /* it had finished before event files were asked for */
     expect_run("c/runs/relu-seed2");

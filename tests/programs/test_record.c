@@ -650,13 +650,13 @@ END_TEST
 
 START_TEST(a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations)
 {
-    expect_fine(train_run("compare", SMALL "--activations silu --seeds 1 --out o"));
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations silu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu,silu --seeds 2 --out o"));
     ck_assert_msg(strstr(train_output, "1 of 4 runs "), "%s", train_output);
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu,silu --seeds 2 --out o"));
     ck_assert_msg(strstr(train_output, "4 of 4 runs are complete") && !strstr(train_output, ": done"), "%s",
                   train_output);
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 2 --out whole"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu,silu --seeds 2 --out whole"));
     char *whole = text_of("whole", "curves.csv"), *grown = text_of("o", "curves.csv");
     ck_assert_str_eq(whole, grown);
     free(whole);
@@ -667,7 +667,7 @@ END_TEST
 /* In pictures, too, folds of a seed are no runs of their own: here the band is from one seed's mean to the other's. */
 START_TEST(bands_are_of_seeds_not_of_their_folds)
 {
-    expect_fine(train_run("compare", SMALL "--activations relu --seeds 2 --folds 3 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu --seeds 2 --folds 3 --out o"));
     double mean[2] = {0};
     for (int run = 0; run < 6; run++) {
         char file[80];
@@ -683,10 +683,10 @@ END_TEST
 START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
 {
     static const char *const file = "o/runs/relu-seed1/curves.csv";
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu,silu --seeds 1 --out o"));
     char *whole = text_of("o", "curves.csv"), *lines = strdup(temporary_text(file));
     temporary_write(file, lines, (size_t)(strchr(strchr(lines, '\n') + 1, '\n') + 1 - lines));
-    expect_fine(train_run("compare", SMALL "--activations relu,silu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu,silu --seeds 1 --out o"));
     ck_assert_msg(strstr(train_output, "1 of 2 runs are complete"), "%s", train_output);
     char *again = text_of("o", "curves.csv");
     ck_assert_str_eq(whole, again);

@@ -269,12 +269,12 @@ END_TEST
 /* An option that an older version lacked is equal to one that is not set. */
 START_TEST(a_folder_of_an_older_version_goes_on)
 {
-    expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu --seeds 1 --out o"));
     expect_fine(train_run("sed", "-i '/tensorboard/d; /train-loss-every/d' o/config.json"));
-    expect_fine(train_run("compare", SMALL "--activations relu --seeds 1 --out o"));
+    expect_fine(train_run("compare", SMALL "--lr 0.001 --activations relu --seeds 1 --out o"));
     ck_assert_msg(strstr(train_output, "1 of 1 run is complete\n"), "%s", train_output);
     expect_fine(train_run("sed", "-i '/train-loss-every/d' o/config.json"));
-    expect_refused(train_run("compare", SMALL "--activations relu --seeds 1 --train-loss-every 2 --out o"),
+    expect_refused(train_run("compare", SMALL "--lr 0.001 --activations relu --seeds 1 --train-loss-every 2 --out o"),
                    "another --train-loss-every: nothing, not \"2\"");
 }
 END_TEST

@@ -96,6 +96,88 @@ START_TEST(rates_alone_are_tried_by_all)
 }
 END_TEST
 
+START_TEST(a_short_search_is_a_line)
+{
+    search s = {0};
+    char text[100];
+    search_briefly(&s, (search_point){{0.001, 1}}, true);
+    search_list(&s, SEARCH_RATE, text, sizeof text);
+    ck_assert_str_eq(text, "0.001,0.00316,0.01");
+    search_list(&s, SEARCH_SCALE, text, sizeof text);
+    ck_assert_str_eq(text, "0.25,0.5,1");
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            ck_assert_int_eq(search_tries(&s, 0, (search_point){{s.values[SEARCH_RATE][i], s.values[SEARCH_SCALE][k]}}),
+                             i + k == 2);
+    ck_assert(!search_is_on(&s));
+    s = (search){0};
+    search_briefly(&s, (search_point){{0.001, 1}}, false);
+    ck_assert_int_eq(s.count[SEARCH_SCALE], 0);
+    ck_assert(search_tries(&s, 0, (search_point){{0.00316, 0}}));
+}
+END_TEST
+
+#define TABLE "--data csv:train.csv --hidden 8 --epochs 3 --activations relu,tanh --seeds 2 --no-plots --jobs 1 "
+
+/* A line of search.csv has "ACTIVATION,"POINT",": how many there are. */
+static int count_points(const char *folder, const char *activation, const char *point)
+{
+    char path[100], start[100];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/search.csv", folder);
+    snprintf(start, sizeof start, "\n%s,%s", activation, point);
+    for (const char *at = temporary_text(path); (at = strstr(at, start)); at++)
+        count++;
+    return count;
+}
+
+START_TEST(a_comparison_of_mlps_on_a_table_searches_briefly)
+{
+    static const char *const points[] = {"\"init-scale 1, lr 0.001\"", "\"init-scale 0.5, lr 0.00316\"",
+                                         "\"init-scale 0.25, lr 0.01\""};
+    expect_fine(train_run("compare", TABLE "--out a"));
+    ck_assert_ptr_nonnull(strstr(train_output, "12 runs"));
+    ck_assert_ptr_nonnull(strstr(train_output, "(--lr auto --init-scale auto)"));
+    ck_assert_ptr_null(strstr(train_output, "the edge"));   /* of three points most are at an edge */
+    ck_assert_ptr_null(strstr(train_output, " searched:")); /* of what has not been searched */
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(count_points("a", i % 2 ? "tanh" : "relu", points[i]), 1);
+    ck_assert_int_eq(count_points("a", "relu", ""), 3);
+    ck_assert_ptr_nonnull(strstr(temporary_text("a/config.json"), "\"init-scale\": \"0\""));
+    expect_fine(train_run("compare", "--config a/config.json --out a")); /* again: all runs are there */
+    ck_assert_ptr_null(strstr(train_output, ": done"));
+    expect_fine(train_run("compare", TABLE "--part 1/2 --out b")); /* it needs no results */
+    expect_fine(train_run("compare", TABLE "--part 2/2 --out b"));
+    expect_fine(train_run("compare", TABLE "--out b"));
+    ck_assert_ptr_null(strstr(train_output, ": done"));
+    expect_fine(train_run("cmp", "a/search.csv b/search.csv"));
+    expect_fine(train_run("compare", TABLE "--format csv --out a")); /* one table: the first line has the names */
+    ck_assert_ptr_null(strstr(strstr(train_output, "activation,") + 1, "activation,"));
+}
+END_TEST
+
+START_TEST(what_is_given_is_not_searched_briefly)
+{
+    static const struct {
+        const char *options, *runs, *said;
+    } given[] = {{"--lr 0.001", ": 4 runs", "All have learning rate 0.001 and initial scale 1,"},
+                 {"--init-scale 0.5", ": 12 runs", "All have initial scale 0.5, which was not"},
+                 {"--init-scale 0.5,1", ": 8 runs", "All have learning rate 0.001, which was not"},
+                 {"--optimizer sgd", ": 4 runs", "All have learning rate 0.02 and initial scale 1,"},
+                 {"--dropout 0,0.1", ": 8 runs", "All have learning rate 0.001 and initial scale 1,"}};
+    expect_fine(train_run("compare", TABLE "%s --out o%d", given[_i].options, _i));
+    char words[sizeof train_output];
+    size_t length = 0; /* lines are broken anywhere */
+    for (const char *at = train_output; *at; at++)
+        words[length++] = *at == '\n' ? ' ' : *at;
+    words[length] = '\0';
+    for (int i = 0; i < 2; i++) {
+        const char *expected = i ? given[_i].said : given[_i].runs + 2;
+        ck_assert_msg(strstr(words, expected) != NULL, "%s: not '%s': %s", given[_i].options, expected, words);
+    }
+}
+END_TEST
+
 /* By the file: each activation's best point has scales and rates on both sides. */
 START_TEST(rates_and_scales_are_searched_together)
 {
@@ -154,6 +236,9 @@ Suite *search_suite(void)
     tcase_add_test(tests, the_grid_grows_until_it_brackets_and_then_halves_its_steps);
     tcase_add_test(tests, a_best_that_is_never_bracketed_ends_the_search);
     tcase_add_test(tests, rates_alone_are_tried_by_all);
+    tcase_add_test(tests, a_short_search_is_a_line);
+    tcase_add_test(tests, a_comparison_of_mlps_on_a_table_searches_briefly);
+    tcase_add_loop_test(tests, what_is_given_is_not_searched_briefly, 0, 5);
     tcase_add_test(tests, rates_and_scales_are_searched_together);
     suite_add_tcase(suite, tests);
     return suite;

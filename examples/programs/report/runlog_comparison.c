@@ -375,11 +375,11 @@ void runlog_print_results(const runlog *log, const char *format, FILE *out)
         return;
     }
     runlog *best = runlog_at_best(log, false), *common = runlog_at_best(log, true);
-    char *hint = runlog_edge_hint(log);
+    char *hint = log->about.tried ? NULL : runlog_edge_hint(log);
     if (hint && hint[0])
         table_print_sentence(hint, true, format, out);
     print_results(best, format, out);
-    if (!same_points(best, common)) {
+    if (!log->about.tried && !same_points(best, common)) {
         fputs("\n", out);
         print_results(common, format, out);
     }

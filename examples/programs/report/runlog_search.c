@@ -245,7 +245,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
         const int point = of_all >= 0 ? of_all : runlog_best_point(log, a);
         if (of_all < 0)
             fprintf(words, "%s %s %s%s", a ? ";" : "", log->activations.list[a], log->points.list[point],
-                    edge(log, point));
+                    log->about.tried ? "" : edge(log, point));
         for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
             if (run->activation == a && run->point == point)
                 best->runs[best->count++] = *run;
@@ -253,6 +253,8 @@ runlog *runlog_at_best(const runlog *log, bool common)
     fputs(of_all < 0 ? "." : "", words);
     if (of_all < 0 && log->activations.count > 1)
         write_order(log, words);
+    if (of_all < 0 && log->about.tried)
+        fprintf(words, " %s", log->about.tried);
     if (of_all < 0 && log->about.unsearched)
         fprintf(words, " %s", log->about.unsearched);
     memory_checked(files_close_memory(words, &best->note) ? best->note : NULL);

@@ -86,15 +86,16 @@ const options_program *experiment_program(void)
                                            "drop-last",  "fold",  NULL};
     static const struct {
         const char *option, *help, *word;
-    } differ[] = {{"lr", "learning rates; 0: the model's default; auto: each activation's best by validation", "auto"},
-                  {"init-scale",
-                   "factors of all initial weights; auto: bracket the best of each activation by validation, with "
-                   "--lr auto the best of both",
-                   "auto"},
-                  {"model", "models to train; several are compared with each other, each with every activation", NULL},
-                  {"epochs", "passes over the training rows; 0: 10 to 100, for about 1,500 steps", NULL},
-                  {"patience", "stop after this many epochs without a new best; 0 or -1: never", NULL},
-                  {"dropout", "dropout rate in training; -1: none", NULL}};
+    } differ[] = {
+        {"lr", "learning rates; 0: the model's default, on tables the best of three; auto: bracket the best", "auto"},
+        {"init-scale",
+         "factors of all initial weights; 0: 1, of an mlp on a table without --lr the best of three; auto: "
+         "bracket the best of each activation by validation, with --lr auto of both",
+         "auto"},
+        {"model", "models to train; several are compared with each other, each with every activation", NULL},
+        {"epochs", "passes over the training rows; 0: 10 to 100, for about 1,500 steps", NULL},
+        {"patience", "stop after this many epochs without a new best; 0 or -1: never", NULL},
+        {"dropout", "dropout rate in training; -1: none", NULL}};
     if (table[0].help)
         return &program;
     options_join(table, run_options, not_ours);
@@ -534,12 +535,13 @@ static search_point point_of(const experiment *e, int run)
 {
     const run_spec given = experiment_given(e, run);
     return (search_point){
-        {e->search.on[SEARCH_RATE] ? given.lr : 0, e->search.on[SEARCH_SCALE] ? given.net.init_scale : 0}};
+        {e->search.count[SEARCH_RATE] ? given.lr : 0, e->search.count[SEARCH_SCALE] ? given.net.init_scale : 0}};
 }
 
 bool experiment_tries(const experiment *e, int run)
 {
-    return !e->search.on[SEARCH_SCALE] || search_tries(&e->search, run % e->form_count, point_of(e, run));
+    return !(e->search.on[SEARCH_SCALE] || e->search.brief) ||
+           search_tries(&e->search, run % e->form_count, point_of(e, run));
 }
 
 int experiment_count(const experiment *e)
@@ -555,7 +557,7 @@ static bool list_searched(experiment *e, tg_error *error)
 {
     char text[24 * SEARCH_MOST];
     for (int which = 0; which < SEARCH_VALUES; which++)
-        if (e->search.on[which]) {
+        if (e->search.count[which]) {
             search_list(&e->search, which, text, sizeof text);
             e->settings.list[place_of(search_options[which])] = net_keep_text(text);
         }
@@ -586,10 +588,28 @@ static bool read_search(experiment *e, tg_error *error)
     return true;
 }
 
-static bool start_search(experiment *e, tg_error *error)
+/* True if the rate, and perhaps the scale, are left to the short search: for an MLP on a table by AdamW, with which that
+ * search was measured, where no other option has several values. */
+static bool searches_briefly(const experiment *e)
 {
-    search_begin(&e->search, (search_point){{experiment_spec(e, 0).lr, 1}});
-    return list_searched(e, error);
+    const run_spec *s = &e->settings.run;
+    return !search_is_on(&e->search) && e->axis_count == 0 && e->model_count == 1 && strcmp(s->net.model, "mlp") == 0 &&
+           strncmp(s->data, "csv:", 4) == 0 && strcmp(experiment_list(e, "optimizer"), "adamw") == 0 &&
+           strcmp(experiment_list(e, "lr"), "0") == 0;
+}
+
+/* Sets the runs, of the first values if rates or scales are searched. */
+static bool start(experiment *e, tg_error *error)
+{
+    const bool brief = searches_briefly(e), scales = strcmp(experiment_list(e, "init-scale"), "0") == 0;
+    if (!keep_choices(e, error))
+        return false;
+    const search_point usual = {{experiment_spec(e, 0).lr, 1}};
+    if (brief)
+        search_briefly(&e->search, usual, scales);
+    else if (search_is_on(&e->search))
+        search_begin(&e->search, usual);
+    return brief || search_is_on(&e->search) ? list_searched(e, error) : make_grid(e, error);
 }
 
 bool experiment_list_runs(experiment *e, tg_error *error)
@@ -629,8 +649,7 @@ bool experiment_prepare(experiment *e, const experiment *lender, tg_error *error
     if (!source_split(&first, &e->from, error))
         return false;
     const runlog_about about = experiment_about(e);
-    return runlog_fit_measures(&about, error) && keep_choices(e, error) &&
-           (search_is_on(&e->search) ? start_search(e, error) : make_grid(e, error));
+    return runlog_fit_measures(&about, error) && start(e, error);
 }
 
 void experiment_free(experiment *e)

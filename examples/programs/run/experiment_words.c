@@ -55,9 +55,13 @@ static const char *unsearched(const experiment *e)
     const bool rate = is_varied(e, "lr"), scale = is_varied(e, "init-scale");
     char text[300], at[NUMBER_TEXT];
     number_text(first.net.init_scale > 0 ? first.net.init_scale : 1, at);
-    if (e->form_count < 2 || scale)
+    if (e->form_count < 2 || (scale && rate))
         return NULL;
-    if (rate)
+    if (scale)
+        snprintf(text, sizeof text,
+                 "All have learning rate %g, which was not searched: at another the order can differ (--lr auto).",
+                 first.lr);
+    else if (rate)
         snprintf(
             text, sizeof text,
             "All have initial scale %s, which was not searched: at another the order can differ (--init-scale auto).",
@@ -68,6 +72,30 @@ static const char *unsearched(const experiment *e)
             "All have learning rate %g and initial scale %s, which were not searched: at others the order can differ "
             "(--lr auto --init-scale auto).",
             first.lr, at);
+    return net_keep_text(text);
+}
+
+/* What the short search tries, in two sentences; NULL without it. */
+static const char *tried(const experiment *e)
+{
+    const search *s = &e->search;
+    const int rates = s->count[SEARCH_RATE], scales = s->count[SEARCH_SCALE];
+    char text[500];
+    size_t used;
+    if (!s->brief)
+        return NULL;
+    used =
+        (size_t)snprintf(text, sizeof text,
+                         "Each was tried at %d points, so there are %d runs for each that is compared:", rates, rates);
+    for (int i = 0; i < rates && used < sizeof text; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s lr %g", i ? "," : "", s->values[SEARCH_RATE][i]);
+        if (scales && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, " with init-scale %g",
+                                     s->values[SEARCH_SCALE][scales - 1 - i]);
+    }
+    if (used < sizeof text)
+        snprintf(text + used, sizeof text - used, ". A better one may lie elsewhere (--lr auto%s).",
+                 scales ? " --init-scale auto" : "");
     return net_keep_text(text);
 }
 
@@ -96,6 +124,7 @@ runlog_about experiment_about(const experiment *e)
                                                                   : "best_val_loss";
     return (runlog_about){.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e),
                           .unsearched = unsearched(e),
+                          .tried = tried(e),
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),
@@ -138,7 +167,12 @@ static void describe_defaults(const experiment *e, int form, FILE *out)
         if (e->form[a].model == e->form[form].model && tg_activation_from_name(e->form[a].activation, &activation) &&
             tg_activation_is_gated(activation))
             run = a;
-    const run_spec given = experiment_given(e, run), complete = experiment_spec(e, run);
+    const run_spec given = experiment_given(e, run);
+    run_spec complete = experiment_spec(e, run);
+    if (e->search.brief) { /* the other program has these two where this search begins */
+        complete.lr = e->search.usual[SEARCH_RATE];
+        complete.net.init_scale = e->search.count[SEARCH_SCALE] ? 0 : complete.net.init_scale;
+    }
     run_spec_describe_otherwise(e->settings.config ? NULL : &given, &complete, experiment_rows(e, run), out);
 }
 

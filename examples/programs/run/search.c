@@ -61,6 +61,27 @@ void search_begin(search *s, search_point usual)
             add(s, which, neighbour(s, which, usual.at[which], 2 * i));
 }
 
+void search_briefly(search *s, search_point usual, bool scales)
+{
+    enum { POINTS = 3 };
+    memcpy(s->usual, usual.at, sizeof s->usual);
+    s->brief = true;
+    for (int i = 0; i < POINTS; i++) {
+        add(s, SEARCH_RATE, neighbour(s, SEARCH_RATE, usual.at[SEARCH_RATE], 2 * i));
+        if (scales)
+            add(s, SEARCH_SCALE, neighbour(s, SEARCH_SCALE, usual.at[SEARCH_SCALE], -i));
+    }
+}
+
+/* True on the line of search_briefly: the smallest scale has the largest rate. */
+static bool is_on_line(const search *s, search_point point)
+{
+    for (int i = 0; i < s->count[SEARCH_SCALE]; i++)
+        if (s->values[SEARCH_SCALE][i] == point.at[SEARCH_SCALE])
+            return s->values[SEARCH_RATE][s->count[SEARCH_RATE] - 1 - i] == point.at[SEARCH_RATE];
+    return true; /* rates alone */
+}
+
 /* Extends the coarse grid at the ends at which an activation has its best. */
 static bool extend(search *s, int which, const search_point best[], int activations)
 {
@@ -117,6 +138,8 @@ bool search_grow(search *s, const search_point best[], int activations)
 bool search_tries(const search *s, int activation, search_point point)
 {
     bool tried = true;
+    if (s->brief)
+        return is_on_line(s, point);
     if (!s->on[SEARCH_SCALE] || !s->refined)
         return true;
     for (int which = 0; which < SEARCH_VALUES; which++)

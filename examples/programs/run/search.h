@@ -10,6 +10,8 @@
  * factor of sqrt(10) or 4, to nine rates and six scales at most. Then the steps are halved, once: each best point gets
  * two neighbours along each value that is searched, a factor of 10^(1/4) or 2 away. With rates alone all activations are
  * tried there, too; with scales each activation has neighbours of its own, as many as any other.
+ *
+ * search_briefly is another search, of three points.
  */
 #ifndef RUN_SEARCH_H
 #define RUN_SEARCH_H
@@ -27,6 +29,7 @@ typedef struct search_point {
 typedef struct search {
     bool on[SEARCH_VALUES]; /* which are searched */
     bool refined;           /* the steps have been halved: the search is finished */
+    bool brief;             /* that of search_briefly; then `on` is false */
     double usual[SEARCH_VALUES];
     int count[SEARCH_VALUES], coarse_count[SEARCH_VALUES]; /* of all values, and of the coarse grid */
     double values[SEARCH_VALUES][SEARCH_MOST];             /* ascending, all of them */
@@ -42,6 +45,11 @@ typedef struct search {
 extern const char *const search_options[SEARCH_VALUES];
 
 bool search_is_on(const search *s);
+
+/* The short search that is a comparison's default on tables: three points on a line, for all activations alike, the
+ * usual one and smaller scales with larger rates, a factor of sqrt(10) and 1/2 apart (docs/initial-weights.md). With
+ * `scales` false the three rates alone. It needs no results, and does not grow. */
+void search_briefly(search *s, search_point usual, bool scales);
 
 /* Sets the first values. `on` must be set. */
 void search_begin(search *s, search_point usual);

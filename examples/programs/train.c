@@ -118,7 +118,7 @@ static runlog *read_log(const training *t)
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
-    runlog_describe(log, &(runlog_about){.remedy = run_spec_remedy(s), .one_run = true});
+    runlog_describe(log, &(runlog_about){.one_run = true});
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, s->folds ? s->fold : 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     record_read(s->out, log, number);

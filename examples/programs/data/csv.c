@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 
@@ -18,8 +19,7 @@ static bool fail_at_many(const csv_source *source, size_t column, size_t entries
     csv_option_name(source, column, name);
     return tg_fail(
         source->error,
-        "%s: column '%s' has %zu different entries ('%s' is the first), of which none has two rows; --ignore "
-        "'%s' leaves it out",
+        "%s: column '%s' has %zu different entries ('%s' is the first), of which none has two rows; " ADVICE_IGNORE,
         source->table.path, name, entries, plain_name(csv_text(source, 0, column), example), name);
 }
 

@@ -1,4 +1,5 @@
 /* Cells that cannot be used: the first is described, with what to do about it, and the other columns are named. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 
@@ -75,18 +76,12 @@ static void advise_cells(const csv_source *source, const trouble *t, char *hint,
 {
     const size_t line = csv_line(&source->table, t->row);
     if (t->words == 1)
-        snprintf(hint, size, "; it is the only such cell%s: correct it, or leave the line out: sed %zud",
+        snprintf(hint, size, "; it is the only such cell%s: " ADVICE_ONE_CELL,
                  t->row + 1 == source->rows ? " and in the last row, which may have totals" : "", line);
     else if (is_one_word(source, t))
-        snprintf(hint, size,
-                 ", as in %zu of %zu rows; if it marks a missing value, write NA instead and use --missing drop or "
-                 "--missing mean",
-                 t->words, source->rows);
+        snprintf(hint, size, ", as in %zu of %zu rows; " ADVICE_ONE_MARK, t->words, source->rows);
     else
-        snprintf(hint, size,
-                 "; %zu of %zu cells are no numbers: correct them, or write NA instead and use --missing drop or "
-                 "--missing mean",
-                 t->words, source->rows);
+        snprintf(hint, size, "; %zu of %zu cells are no numbers: " ADVICE_FEW_CELLS, t->words, source->rows);
 }
 
 /* What to do about the words of a column of numbers, into the hint: about cells if they are few, else about the column. */
@@ -97,17 +92,16 @@ static void advise(const csv_source *source, const trouble *t, char *hint, size_
     const bool few = 10 * t->words <= column->present;
     csv_option_name(source, t->column, name);
     if (strncmp(csv_text(source, t->row, t->column), CSV_UNICODE_MINUS, strlen(CSV_UNICODE_MINUS)) == 0)
-        snprintf(hint, size, "; its minus is not that of ASCII: sed 's/%s/-/g'", CSV_UNICODE_MINUS);
+        snprintf(hint, size, "; its minus is not that of ASCII: " ADVICE_MINUS, CSV_UNICODE_MINUS);
     else if (few)
         advise_cells(source, t, hint, size);
     else if (column->role == CSV_WEIGHTS ||
              (column->role == CSV_TARGET && csv_kind_at(source, t->row, t->column) != CSV_WORD))
         *hint = '\0';
     else if (column->role == CSV_TARGET)
-        snprintf(hint, size, "; --task classification makes each cell a class");
+        snprintf(hint, size, "; " ADVICE_CLASSES);
     else
-        snprintf(hint, size, "; --categorical '%s' makes each cell a category, --ignore '%s' leaves the column out",
-                 name, name);
+        snprintf(hint, size, "; " ADVICE_CATEGORIES, name, name);
 }
 
 /* ---- saying ---- */
@@ -119,24 +113,21 @@ static bool fail_first(const csv_source *source, const trouble *t)
     const csv_table *table = &source->table;
     csv_option_name(source, t->column, name);
     if (t->kind == NO_VALUE)
-        return tg_fail(source->error, "%s: column '%s' has no value in any row; --ignore '%s' leaves it out",
-                       table->path, name, name);
+        return tg_fail(source->error, "%s: column '%s' has no value in any row; " ADVICE_IGNORE, table->path, name,
+                       name);
     if (t->kind == WORDS && is_header_again(source, t->row))
-        return tg_fail(source->error,
-                       "%s:%zu: the header again; awk 'NR == 1 { head = $0 } NR == 1 || $0 != head' leaves it out",
-                       table->path, csv_line(table, t->row));
+        return tg_fail(source->error, "%s:%zu: the header again; " ADVICE_HEADER_AGAIN, table->path,
+                       csv_line(table, t->row));
     if (t->kind == WORDS || needs_numbers(source, &source->column[t->column])) {
         if (t->kind == WORDS)
             advise(source, t, hint, sizeof hint);
         return csv_fail_at_word(source, t->row, t->column, hint);
     }
     if (*csv_text(source, t->row, t->column))
-        return csv_fail_at(source, t->row, t->column,
-                           "a mark of a missing value, expected a word; use --missing drop or --missing mean");
+        return csv_fail_at(source, t->row, t->column, "a mark of a missing value, expected a word; " ADVICE_MISSING);
     return csv_fail_at(source, t->row, t->column,
-                       source->column[t->column].named
-                           ? "empty, expected a word; use --missing drop or --missing mean"
-                           : "empty, expected a number; use --missing drop or --missing mean");
+                       source->column[t->column].named ? "empty, expected a word; " ADVICE_MISSING
+                                                       : "empty, expected a number; " ADVICE_MISSING);
 }
 
 /* Adds a column to the error. */

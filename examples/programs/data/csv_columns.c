@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 
@@ -49,8 +50,8 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const
     char problem[600];
     const char *word = csv_text(source, row, column);
     if (csv_is_missing_at(source, row, column))
-        snprintf(problem, sizeof problem, "%s%.60s%s, expected a number; use --missing drop or --missing mean",
-                 *word ? "'" : "empty", word, *word ? "'" : "");
+        snprintf(problem, sizeof problem, "%s%.60s%s, expected a number; " ADVICE_MISSING, *word ? "'" : "empty", word,
+                 *word ? "'" : "");
     else if (csv_kind_at(source, row, column) == CSV_FORMATTED)
         snprintf(problem, sizeof problem, "'%.40s' is written for people, expected a number such as 1234.56%.450s",
                  word, hint ? hint : "");

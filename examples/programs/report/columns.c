@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/columns.h"
 
 #include "examples/programs/data/number.h"
@@ -64,10 +65,9 @@ static void add_readings(table *t, const dataset *set)
             table_add_note(t, "Column '%s' is categorical, as its entries begin with zeros, such as %s.",
                            name_of(set, i, text), plain_name(column->example, example));
         if (!isnan(column->gap))
-            table_add_note(t,
-                           "Warning: column '%s' has %s in %zu rows, far from all other values; if it marks a gap, "
-                           "write NA instead and use --missing drop or --missing mean.",
-                           name_of(set, i, text), number_text(column->gap, code), column->gaps);
+            table_add_note(
+                t, "Warning: column '%s' has %s in %zu rows, far from all other values; " ADVICE_CODE_IS_GAP ".",
+                name_of(set, i, text), number_text(column->gap, code), column->gaps);
     }
 }
 
@@ -79,7 +79,7 @@ static void add_warnings(table *t, const dataset *set)
         if (!set->column[i].doubt || ++warnings > MOST_WARNINGS)
             continue;
         const char *name = name_of(set, i, text);
-        table_add_note(t, "Warning: column '%s' %s; --ignore '%s' leaves it out.", name, set->column[i].doubt, name);
+        table_add_note(t, "Warning: column '%s' %s; " ADVICE_IGNORE ".", name, set->column[i].doubt, name);
     }
     if (warnings > MOST_WARNINGS)
         table_add_note(t, "%zu more columns look like dates or identifiers.", warnings - MOST_WARNINGS);

@@ -68,7 +68,8 @@ typedef struct comparison {
     const char *remedy;       /* advice against divergence; may be NULL */
     bool has_constant;        /* the runs know what a constant prediction gets */
     char *const *class_names; /* for only_answer */
-    int still_falling;        /* number of runs whose validation loss was still falling at their end */
+    int still_falling;        /* number of runs whose validation loss was still falling at their end, */
+    int epochs;               /* and the epochs of the longest of them */
     int test_samples;         /* number of test samples in a run; 0: unknown, or no accuracy */
     double margin;     /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
     bool tests_margin; /* test whether groups are equal within it */

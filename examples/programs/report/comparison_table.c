@@ -1,4 +1,5 @@
 /* A comparison as it is printed: the answer, a picture of the differences, the table, the pairs, and definitions. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/comparison_internal.h"
 #include "examples/programs/report/memory.h"
@@ -407,8 +408,7 @@ static void print_answers(const view *v, const char *format, FILE *out)
         const char *words = v->c->measures[m].words;
         if (v->c->measures[m].undirected && v->count > 1) {
             snprintf(answer, sizeof answer,
-                     "%.*s: no verdict. Its name does not say whether more is better: --more-is-better %.*s or "
-                     "--less-is-better %.*s.",
+                     "%.*s: no verdict. Its name does not say whether more is better: " ADVICE_DIRECTION ".",
                      SHORT(words), SHORT(words), SHORT(words));
             table_print_sentence(answer, true, format, out);
         }
@@ -475,15 +475,13 @@ static void add_hints(const view *v, table *t)
         add_only_answer(v, t, &v->groups[i]);
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)
-        table_add_verdict(t,
-                          "Hint: the validation loss still fell in the last epochs of %d of %d runs: train longer "
-                          "before you compare.",
-                          v->c->still_falling, finished);
+        table_add_verdict(
+            t, "Hint: the validation loss still fell in the last epochs of %d of %d runs: " ADVICE_TRAIN_LONGER ".",
+            v->c->still_falling, finished, 2 * v->c->epochs);
     if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES && v->c->measures[v->decides].share)
-        table_add_verdict(t,
-                          "Hint: accuracy is measured on %d test samples, of which one is %.1f points: use more seeds "
-                          "or folds, or judge by the loss (--measures test_loss).",
-                          v->c->test_samples, 100. / v->c->test_samples);
+        table_add_verdict(
+            t, "Hint: accuracy is measured on %d test samples, of which one is %.1f points: " ADVICE_MORE_SEEDS ".",
+            v->c->test_samples, 100. / v->c->test_samples);
 }
 
 /* ---- output ---- */

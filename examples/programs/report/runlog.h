@@ -134,6 +134,7 @@ typedef struct runlog_about {
     bool redrawn;           /* seeds draw training and test rows from one table, and whether */
     bool validates;         /* validation splits are no larger than the test splits */
     bool same_folds;        /* all seeds have the same folds, as in a comparison */
+    bool searched;          /* the learning rate was, as far as the search goes */
     const char *remedy;     /* advice for runs that diverge; may be NULL */
     enum {
         RUNLOG_ANYTHING,

@@ -327,7 +327,9 @@ void runlog_comparison(const runlog *log, comparison *c)
         c->runs[i].only_answer = only_answer(log, run);
         c->has_constant |= !isnan(run->constant[RUNLOG_VALIDATION].loss) || !isnan(run->constant[RUNLOG_TEST].loss);
         add_rows(log, run, of, &c->runs[i], c->measure_count, &rows);
-        c->still_falling += run->finished && !run->diverged && still_falls(run);
+        const bool falls = run->finished && !run->diverged && still_falls(run);
+        c->still_falling += falls;
+        c->epochs = falls && run->count > c->epochs ? run->count : c->epochs;
     }
 }
 

@@ -1,4 +1,5 @@
 /* A search: the best point of the grid, and the results of every point. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/runlog_internal.h"
 #include "examples/programs/report/files.h"
 
@@ -220,7 +221,7 @@ char *runlog_edge_hint(const runlog *log)
                     count++ ? ", " : "Hint: best at the edge of the learning rates: ", log->activations.list[a], rate);
     }
     if (count)
-        fputs(". A better rate may lie outside: try a longer list, or --lr auto.", words);
+        fputs(log->about.searched ? ", where the search ended." : ". " ADVICE_BEYOND_LIST, words);
     return files_close_memory(words, &hint) ? hint : NULL;
 }
 

@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/card.h"
 #include "examples/programs/data/words.h"
 
@@ -294,7 +295,7 @@ bool card_start(const run_spec *s, tg_model *model, const run_source *from, cons
     free(of.batch);
     if (!fine)
         tg_fail(error, "--start: %s%s", error->text,
-                strstr(error->text, "it was trained with ") ? "; choose with --activation-from file or model" : "");
+                strstr(error->text, "it was trained with ") ? "; " ADVICE_ACTIVATION : "");
     return fine;
 }
 

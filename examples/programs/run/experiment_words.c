@@ -1,4 +1,5 @@
 /* Describes the data that was read and its consequences. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/experiment.h"
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
@@ -116,7 +117,7 @@ static const char *units_of(const text_source *text)
 runlog_about experiment_about(const experiment *e)
 {
     const dataset *data = &e->from.data;
-    const run_spec first = experiment_spec(e, 0), *s = &e->settings.run;
+    const run_spec *s = &e->settings.run;
     const bool classes = !e->from.is_text && source_classifies(s, &e->from);
     const bool tested = s->test && strcmp(s->test, "none") != 0;
     const char *usual = !e->from.is_text || e->from.letters.pairs ? NULL /* characters are not judged by accuracy */
@@ -130,7 +131,8 @@ runlog_about experiment_about(const experiment *e)
                           .redrawn = is_redrawn(e),
                           .validates = validates(s),
                           .same_folds = s->folds && s->split[0] == 'f',
-                          .remedy = run_spec_remedy(&first),
+                          .remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE,
+                          .searched = e->search.on[0],
                           .of = e->from.is_text          ? RUNLOG_TEXT
                                 : source_reconstructs(s) ? RUNLOG_COPIES
                                                          : RUNLOG_ROWS_OF_TABLE,

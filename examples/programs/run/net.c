@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/net.h"
 #include "examples/programs/data/words.h"
 
@@ -166,10 +167,10 @@ const char *net_warning(const net_spec *spec)
     while (widths[depth])
         depth++;
     const bool by_default = strcmp(spec->init, tg_init_name(TG_INIT_DEFAULT)) == 0;
-    return depth >= 3 && !by_default ? "grows or vanishes in three or more hidden layers with this --init; what helps: "
-                                       "--norm rms, or --init default"
-           : depth >= 5 && !tg_activation_is_gated(activation)
-               ? "has vanishing gradients in five or more hidden layers; what helps: --norm rms"
+    return depth >= 3 && !by_default
+               ? "grows or vanishes in three or more hidden layers with this --init; what helps: " ADVICE_NORMALISE
+           : depth >= 12 && !tg_activation_is_gated(activation)
+               ? "has vanishing gradients in twelve or more hidden layers; what helps: " ADVICE_NORMALISE_DEEP
                : NULL;
 }
 

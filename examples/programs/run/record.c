@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/record.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/options.h"
@@ -96,9 +97,7 @@ static bool is_of_our_data(const char *folder, const json_t *config, tg_error *e
     const json_t *sum = json_object_get(theirs, data_sum);
     const bool same = !sum || is_same(json_object_get(config, data_sum), sum);
     json_decref(theirs);
-    return same || tg_fail(error,
-                           "--resume: the run in %.200s has other data, or the file has changed; "
-                           "--start %.200s/best.safetensors begins one with its weights",
+    return same || tg_fail(error, "--resume: the run in %.200s has other data, or the file has changed; " ADVICE_START,
                            folder, folder);
 }
 
@@ -123,24 +122,17 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
     if (!ours) {
         char had[80] = "", have[80] = "";
         if (other && is_comparison(theirs) != is_comparison(config)) {
-            tg_fail(error, "%.200s has results of %s; use --out for another folder, or --overwrite to start over",
-                    folder, is_comparison(theirs) ? "compare" : "train");
+            tg_fail(error, "%.200s has results of %s; " ADVICE_OTHER_FOLDER, folder,
+                    is_comparison(theirs) ? "compare" : "train");
         } else if (other && strcmp(other, data_sum) == 0) {
-            tg_fail(error,
-                    "%.200s has results of other data: the file has changed; use --out for another folder, or "
-                    "--overwrite to start over",
-                    folder);
+            tg_fail(error, "%.200s has results of other data: the file has changed; " ADVICE_OTHER_FOLDER, folder);
         } else if (other) {
             say(json_object_get(theirs, other), had, sizeof had);
             say(json_object_get(config, other), have, sizeof have);
-            tg_fail(error,
-                    "%.200s has results with another --%s: %s, not %s; use --out for another folder, or --overwrite to "
-                    "start over",
-                    folder, other, had, have);
+            tg_fail(error, "%.200s has results with another --%s: %s, not %s; " ADVICE_OTHER_FOLDER, folder, other, had,
+                    have);
         } else
-            tg_fail(error,
-                    "%.200s has results but no config.json; use --out for another folder, or --overwrite to start over",
-                    folder);
+            tg_fail(error, "%.200s has results but no config.json; " ADVICE_OTHER_FOLDER, folder);
     }
     json_decref(theirs);
     return ours;

@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/source.h"
 #include "examples/programs/data/words.h"
 
@@ -335,10 +336,7 @@ static void describe_repeated(const dataset *data, FILE *out)
             fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s.\n",
                     10 * count > parts[i]->rows ? "Warning: " : "", count, parts[i]->rows, names[i],
                     count == 1 ? "s" : "ve",
-                    10 * count > parts[i]->rows
-                        ? ", so that their measures are too good; --drop-duplicates keeps one of "
-                          "each"
-                        : "");
+                    10 * count > parts[i]->rows ? ", so that their measures are too good; " ADVICE_DUPLICATES : "");
     }
 }
 

@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/spec.h"
 
 #include "examples/programs/data/dataset.h"
@@ -195,8 +196,8 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     if (of_rows_only)
         return tg_fail(error, "--%s is for rows, and a text has none", of_rows_only);
     if (s->net.context < s->net.longest)
-        return tg_fail(error, "--context %d: a source or target has %d characters, which need --context %d",
-                       s->net.context, s->net.longest - 1, s->net.longest);
+        return tg_fail(error, "--context %d: a source or target has %d characters, " ADVICE_CONTEXT, s->net.context,
+                       s->net.longest - 1, s->net.longest);
     const int least = net_least_rows(&s->net);
     if (s->shards > s->batch / least)
         return tg_fail(error, "--shards %d: a pass has only %d rows (--batch), and each shard needs %s", s->shards,
@@ -239,13 +240,6 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     if (conflict)
         tg_fail(error, "%s", conflict);
     return !conflict;
-}
-
-const char *run_spec_remedy(const run_spec *s)
-{
-    return strcmp(s->net.norm, tg_norm_name(TG_NORM_NONE)) == 0
-               ? "a normalisation (--norm rms) or a lower learning rate (--lr)"
-               : "a lower learning rate (--lr)";
 }
 
 /* ---- as JSON, and as a name ---- */

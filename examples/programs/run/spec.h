@@ -60,9 +60,6 @@ void run_spec_complete(run_spec *s, int64_t training_rows);
 /* The model of images if no option names one. */
 const char *run_spec_image_model(const run_spec *s);
 
-/* Advice if such a complete run diverges: "a lower learning rate (--lr)". */
-const char *run_spec_remedy(const run_spec *s);
-
 /* False and one line if an option of the command line has no effect together with the others. */
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 

@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/train/inputs.h"
 
 #include "examples/programs/data/csv.h"
@@ -120,8 +121,7 @@ static bool fill_category(void *context, size_t row, size_t at, const char *text
         return encode(r, row, column, -1);
     }
     inputs_trouble trouble = {0};
-    note(&trouble, r->source, row, at,
-         " is a category that the model does not know; --unknown ignore treats it as none of the known ones");
+    note(&trouble, r->source, row, at, " is a category that the model does not know; " ADVICE_UNKNOWN);
     return tg_fail(r->source->error, "%s", trouble.first.text);
 }
 

@@ -15,6 +15,7 @@
 #   make amalgamation  the library as tapegrad.c and tapegrad.h, to be compiled with a program
 #   make playground    two nets that learn in a browser, as one page: build/playground.html (emscripten)
 #   make check-playground   the page in Chromium without a window
+#   make wheel         the gradient checker as a package for Python, to be installed by pip
 #   make reference     every function of the library on one page, build/reference.html
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
@@ -76,7 +77,7 @@ OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $
 # Make looks for packages once: the library needs a compiler, programs need more, tests and benchmark more, the long check MPFR. It says
 # which it is going to install, and why; then it restarts. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
-LIBRARY_GOALS := lib amalgamation playground reference install-library
+LIBRARY_GOALS := lib wheel amalgamation playground reference install-library
 PROGRAM_GOALS := all tools demo install deb fingerprints $(OUT)/bin/%
 NEEDS := $(OUT)/needs-$(if $(filter check-long,$(GOALS)),long,$(if $(filter-out $(LIBRARY_GOALS) $(PROGRAM_GOALS),$(GOALS))$(filter \
     $(OUT)/bin/tests $(OUT)/bin/bench,$(GOALS)),tests,$(if $(filter-out $(LIBRARY_GOALS),$(GOALS)),programs,lib)))
@@ -167,7 +168,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib amalgamation playground reference check check-all check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb tools install install-library uninstall clean help
+.PHONY: all lib amalgamation playground reference check check-all check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb wheel tools install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -415,6 +416,7 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr $(OUT)/bin/intervals
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/intervals
 	$(OUT)/bin/against-mpfr
+	tests/gradcheck/bindings.sh $(OUT)
 	$(MAKE) check-playground
 	$(MAKE) fuzz FUZZ_SECONDS=600
 	tests/reproducible.sh $(OUT)/reproducible
@@ -498,6 +500,10 @@ deb:
 	cd $(OUT)/deb/tapegrad-$(VERSION) && env -i PATH="$$PATH" HOME="$$HOME" \
 	    DEB_BUILD_OPTIONS='$(DEB_BUILD_OPTIONS)' DEB_BUILD_PROFILES='$(filter nocheck,$(DEB_BUILD_OPTIONS))' dpkg-buildpackage -us -uc -b
 	@ls $(OUT)/deb/*.deb
+
+# The gradient checker as a package for Python: pip install the file that is named.
+wheel: $(OUT)/libtapegrad.so
+	tools/wheel '$(VERSION)' $< examples/gradcheck/tapegrad.py LICENSE $(OUT)/wheel
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile

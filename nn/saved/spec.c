@@ -60,8 +60,9 @@ bool tg_widths_read(const char *name, const char *text, int64_t widths[], int mo
 static bool read_names(const tg_model_spec *spec, tg_activation *activation, tg_norm *norm, tg_init *init,
                        tg_error *error)
 {
-    if (activation && !tg_activation_from_name(spec->activation, activation))
-        return tg_fail(error, "activation: '%.60s': %s", spec->activation, tg_activation_name_error(spec->activation));
+    tg_error wrong;
+    if (activation && !tg_activation_read(spec->activation, activation, &wrong))
+        return tg_fail(error, "activation: '%.60s': %s", spec->activation ? spec->activation : "", wrong.text);
     if (norm && !tg_norm_from_name(spec->norm, norm))
         return tg_fail(error, "norm: there is no '%.60s'", spec->norm);
     if (init && !tg_init_from_name(spec->init, init))

@@ -78,6 +78,7 @@ START_TEST(the_printed_command_repeats_the_winner)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%d,%d\n", i, i * i % 7);
     temporary_write("it's a table.csv", text, strlen(text));
     expect_repeated("--data \"it's a table.csv\" --activations relu,swiglu --seeds 1"); /* all defaults of tables */
+    expect_repeated("--data moons --rows 90 --activations 'mine: x sigmoid(b x), b = 1' --seeds 1 --epochs 2");
     expect_repeated("--data moons --rows 90 --folds 2 --refit yes --activations relu,geglu --seeds 1 --epochs 2 --lr "
                     "0.0012345678,0.1");
 }

@@ -42,7 +42,7 @@ static const program_option own_options[] = {
     {.type = OPTION_GROUP,
      .help = "What is compared (every option of model and training that is a number or a name takes a comma-separated "
              "list; all combinations are tried):"},
-    {"activations", "NAMES", "activations to compare, comma-separated; differences are to the first one", OPTION_TEXT,
+    {"activations", "NAMES", "activations or formulas, comma-separated; differences are to the first one", OPTION_TEXT,
      AT(activations), .choices = net_activations},
     {"seeds", "N", "runs of each activation", OPTION_INT, AT(seeds), 1, 10000},
     {0}};
@@ -143,11 +143,34 @@ experiment experiment_defaults(void)
 
 /* ---- lists ---- */
 
+/* The next of a list of activations. A formula may have commas within parentheses, and "NAME = VALUE" behind a comma is
+ * a trained number of the formula before it. */
+static bool next_activation(const char **list, char word[], size_t size)
+{
+    if (!*list)
+        return false;
+    const char *at = *list + strspn(*list, " "), *from = at;
+    for (int depth = 0; *at; at++) {
+        depth += *at == '(' ? 1 : *at == ')' && depth > 0 ? -1 : 0;
+        if (*at != ',' || depth > 0)
+            continue;
+        const char *name = at + 1 + strspn(at + 1, " "),
+                   *after = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        after += strspn(after, " ");
+        if (after == name || after[0] != '=' || after[1] == '=')
+            break;
+    }
+    snprintf(word, size, "%.*s", (int)(at - from), from);
+    *list = *at ? at + 1 : NULL;
+    return true;
+}
+
 /* Reads names or numbers separated by commas into words[most]; returns their number, -1 if there are too many. */
-static int read_words(const char *list, const char *words[], int most)
+static int read_words(const char *list, const char *words[], int most,
+                      bool (*next)(const char **list, char word[], size_t size))
 {
     int count = 0;
-    for (char word[64]; next_word(&list, word, sizeof word);) {
+    for (char word[TG_FORMULA_LENGTH + 1]; next(&list, word, sizeof word);) {
         if (count == most)
             return -1;
         words[count++] = net_keep_text(word);
@@ -158,7 +181,8 @@ static int read_words(const char *list, const char *words[], int most)
 /* Reads a list of different words; false and one line if it has too many or one twice. */
 static bool read_list(const char *option, const char *list, const char *words[], int *count, tg_error *error)
 {
-    *count = read_words(list, words, EXPERIMENT_FORMS);
+    *count =
+        read_words(list, words, EXPERIMENT_FORMS, strcmp(option, "activations") == 0 ? next_activation : next_word);
     if (*count < 0)
         return tg_fail(error, "--%s: more than %d", option, EXPERIMENT_FORMS);
     for (int i = 0; i < *count; i++)
@@ -168,37 +192,83 @@ static bool read_list(const char *option, const char *list, const char *words[],
     return true;
 }
 
-static experiment_form form_of(const char *model, const char *activation, bool models, bool activations)
+/* The name of an activation in tables, files and folders: a formula's own, or its text without what is no letter or
+ * number: "x_sigmoid_1.5_x". */
+static const char *label_of(tg_activation activation)
 {
-    char both[80];
-    snprintf(both, sizeof both, "%s-%s", model ? model : "", activation);
+    char label[41];
+    size_t length = 0;
+    for (const char *c = tg_activation_label(activation); *c && length + 1 < sizeof label; c++) {
+        const bool plain = strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") > 0;
+        if (plain || (length > 0 && label[length - 1] != '_'))
+            label[length++] = plain ? *c : '_';
+    }
+    while (length > 1 && label[length - 1] == '_')
+        length--;
+    label[length] = '\0';
+    return net_keep_text(label);
+}
+
+/* The label in names of runs. That of a formula has a hash (FNV-1a) of the text behind it, so that runs of another
+ * formula of the same name are not taken for its own. */
+static const char *folder_of(const char *activation, const char *label)
+{
+    char folder[60];
+    uint32_t hash = 2166136261u;
+    for (const char *c = activation; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    snprintf(folder, sizeof folder, "%s-%06x", label, (unsigned)(hash & 0xffffff));
+    return strcmp(activation, label) == 0 ? label : net_keep_text(folder);
+}
+
+static experiment_form form_of(const char *model, const char *activation, const char *label, bool models,
+                               bool activations)
+{
+    char both[80], folder[100];
+    snprintf(both, sizeof both, "%s-%s", model ? model : "", label);
+    snprintf(folder, sizeof folder, "%s-%s", model ? model : "", folder_of(activation, label));
     return (experiment_form){.model = model,
                              .activation = activation,
-                             .name = !models       ? activation
+                             .name = !models       ? label
                                      : activations ? net_keep_text(both)
                                                    : model,
-                             .folder = models ? net_keep_text(both) : activation};
+                             .folder = models ? net_keep_text(folder) : folder_of(activation, label)};
+}
+
+/* Reads the activations; false and one line if one is wrong, or two would have the same name in results. */
+static bool read_activations(const char *words[], const char *labels[], int count, tg_error *error)
+{
+    tg_activation activation;
+    for (int i = 0; i < count; i++) {
+        if (!tg_activation_read(words[i], &activation, error))
+            return tg_fail(error, "--activations: '%.100s': %s", words[i], error->text);
+        words[i] = tg_activation_name(activation);
+        labels[i] = label_of(activation);
+        for (int k = 0; k < i; k++)
+            if (strcmp(labels[i], labels[k]) == 0)
+                return tg_fail(error,
+                               "--activations: '%s' and '%s' are both %s in results: put a name in front, 'NAME: ...'",
+                               words[k], words[i], labels[i]);
+    }
+    return true;
 }
 
 static bool read_forms(experiment *e, tg_error *error)
 {
-    const char *activations[EXPERIMENT_FORMS], *models[EXPERIMENT_FORMS] = {NULL};
+    const char *activations[EXPERIMENT_FORMS], *labels[EXPERIMENT_FORMS], *models[EXPERIMENT_FORMS] = {NULL};
     int count;
     if (!read_list("activations", e->settings.activations, activations, &count, error) ||
         (e->settings.models && !read_list("model", e->settings.models, models, &e->model_count, error)))
         return false;
-    for (int i = 0; i < count; i++) {
-        tg_activation activation;
-        if (!tg_activation_from_name(activations[i], &activation))
-            return tg_fail(error, "--activations: '%s': %s", activations[i], tg_activation_name_error(activations[i]));
-    }
+    if (!read_activations(activations, labels, count, error))
+        return false;
     e->model_count = e->settings.models ? e->model_count : 1;
     if (count * e->model_count > EXPERIMENT_FORMS)
         return tg_fail(error, "--model: more than %d nets with --activations", EXPERIMENT_FORMS);
     e->form_count = 0;
     for (int m = 0; m < e->model_count; m++)
         for (int a = 0; a < count; a++)
-            e->form[e->form_count++] = form_of(models[m], activations[a], e->model_count > 1, count > 1);
+            e->form[e->form_count++] = form_of(models[m], activations[a], labels[a], e->model_count > 1, count > 1);
     e->settings.run.net.model = models[0];
     return true;
 }
@@ -245,7 +315,7 @@ static bool read_lists(experiment *e, tg_error *error)
         experiment_axis axis = {.option = o};
         if (!e->settings.list[i])
             continue;
-        axis.count = read_words(e->settings.list[i], axis.values, OPTIONS_NUMBERS);
+        axis.count = read_words(e->settings.list[i], axis.values, OPTIONS_NUMBERS, next_word);
         bool fine = axis.count > 0 && e->points * axis.count <= MOST_POINTS &&
                     (axis.count == 1 || e->axis_count < EXPERIMENT_AXES);
         for (int k = axis.count - 1; fine && k >= 0; k--)

@@ -144,7 +144,9 @@ runlog_about experiment_about(const experiment *e)
 
 static void describe_shape(const run_spec *s, char text[EXPERIMENT_POINT])
 {
-    tg_model_spec_describe(&s->net, text, EXPERIMENT_POINT);
+    net_spec plain = s->net;
+    plain.activation = "relu"; /* a formula may have commas */
+    tg_model_spec_describe(&plain, text, EXPERIMENT_POINT);
     *strrchr(text, ',') = '\0';        /* the activation */
     if (strncmp(text, "mlp ", 4) == 0) /* mlp is the default */
         memmove(text, text + 4, strlen(text + 4) + 1);

@@ -208,7 +208,8 @@ bool net_joins(const net_spec *s)
 {
     tg_activation activation;
     return strcmp(s->model, "mlp") == 0 && strcmp(s->norm, tg_norm_name(TG_NORM_NONE)) == 0 &&
-           tg_activation_from_name(s->activation, &activation) && !tg_activation_is_gated(activation);
+           tg_activation_from_name(s->activation, &activation) && !tg_activation_is_gated(activation) &&
+           tg_activation_number_count(activation, 1) == 0;
 }
 
 /* Adds a parameter times a factor to the elements of a larger one from this row and column on; a bias is a column. */

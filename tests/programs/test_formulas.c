@@ -1,0 +1,80 @@
+/* Formulas in place of an activation's name in the programs: compared, trained, kept and used in another process. */
+#include "tests/support/run_programs.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *formulas_suite(void);
+
+#define SMALL "--data moons --rows 120 --hidden 8x2 --epochs 2 --batch 16 --no-plots "
+
+START_TEST(a_formula_is_compared_as_its_built_in_twin)
+{
+    expect_fine(train_run("compare",
+                          SMALL "--seeds 2 --out c --activations 'relu,mine: max(0, x),where(x > 0, x, b x), b = "
+                                "0.1,u * silu(v),silu'"));
+    for (int seed = 1; seed <= 2; seed++) {
+        char row[3][40];
+        snprintf(row[0], sizeof row[0], "relu,%d", seed);
+        snprintf(row[1], sizeof row[1], "mine,%d", seed);
+        snprintf(row[2], sizeof row[2], "where_x_0_x_b_x_b_0.1,%d", seed);
+        const double loss = csv_cell("c/runs.csv", row[0], "test_loss");
+        ck_assert(isfinite(loss) && csv_cell("c/runs.csv", row[1], "test_loss") == loss);
+        ck_assert(csv_cell("c/runs.csv", row[2], "parameters") == csv_cell("c/runs.csv", row[0], "parameters") + 2);
+    }
+    ck_assert(isfinite(csv_cell("c/runs.csv", "u_silu_v,1", "test_loss")));
+}
+END_TEST
+
+START_TEST(another_formula_of_the_same_name_is_trained_anew)
+{
+    static const char *const formulas[] = {"x sigmoid(1.5 x)", "sin(x)"};
+    double loss[2];
+    for (int i = 0; i < 2; i++) {
+        expect_fine(train_run("compare", SMALL "--seeds 1 --out again --activations 'relu,mine: %s'", formulas[i]));
+        loss[i] = csv_cell("again/runs.csv", "mine,1", "test_loss");
+    }
+    ck_assert(isfinite(loss[0]) && loss[0] != loss[1]);
+}
+END_TEST
+
+START_TEST(a_model_with_trained_numbers_is_kept_and_used)
+{
+    expect_fine(train_run("train",
+                          "--data csv:train.csv --hidden 8 --epochs 2 --no-plots --out kept --activation 'mine: x "
+                          "sigmoid(b x) + c, b = 1.5 per unit, c = 0.1'"));
+    expect_fine(train_run("predict", "--model kept --data train.csv"));
+    expect_fine(train_run("emit", "--model kept --out net.c"));
+    expect_fine(train_run("emit", "--model kept --onnx net.onnx"));
+}
+END_TEST
+
+START_TEST(wrong_formulas_are_refused_with_their_place)
+{
+    expect_refused(train_run("train", SMALL "--out t --activation 'x sigmoyd(x)'"),
+                   "column 3, at 'sigmoyd(x)': there is no 'sigmoyd'; 'sigmoid' is similar");
+    expect_refused(train_run("compare", SMALL "--out t --activations 'relu,x +'"),
+                   "--activations: 'x +': column 4, at the end: expected a number, a name or '('");
+    expect_refused(train_run("compare", SMALL "--out t --activations 'x + 1,x * 1'"),
+                   "'x + 1' and 'x * 1' are both x_1 in results: put a name in front, 'NAME: ...'");
+    expect_refused(train_run("compare", SMALL "--out t --activations 'relu,,silu'"), "'': not an activation");
+    expect_refused(train_run("compare", SMALL "--out t --activations 'relu: x'"), "'relu' is the name of another");
+}
+END_TEST
+
+Suite *formulas_suite(void)
+{
+    Suite *suite = suite_create("formulas");
+    TCase *tests = tcase_create("all");
+    tcase_add_unchecked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, a_formula_is_compared_as_its_built_in_twin);
+    tcase_add_test(tests, another_formula_of_the_same_name_is_trained_anew);
+    tcase_add_test(tests, a_model_with_trained_numbers_is_kept_and_used);
+    tcase_add_test(tests, wrong_formulas_are_refused_with_their_place);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -157,17 +157,26 @@ static bool recompute_region(tg_recompute *r, const tg_region *region)
     return true;
 }
 
+/* True if the region has been recomputed. A pass goes backwards, so a region that lies before one of its neighbours that
+ * has been is none of those that were recomputed earlier: many regions in a row take no search through all of them. */
+static bool is_recomputed(const tg_recompute *r, const tg_region *region)
+{
+    for (const tg_recomputed *known = r->regions; known; known = known->next) {
+        if (known->region == region)
+            return true;
+        if (known->region->parent == region->parent && known->region->start >= region->end)
+            return false;
+    }
+    return false;
+}
+
 bool tg_recompute_for(tg_recompute *r, const tg_value *value)
 {
     for (;;) {
         const tg_region *missing = NULL; /* the outermost closed one that has not been recomputed */
-        for (const tg_region *region = value->region; region; region = region->parent) {
-            const tg_recomputed *known = r->regions;
-            while (known && known->region != region)
-                known = known->next;
-            if (!known && region->closed_in == value->program->steps)
+        for (const tg_region *region = value->region; region; region = region->parent)
+            if (region->closed_in == value->program->steps && !is_recomputed(r, region))
                 missing = region;
-        }
         if (!missing)
             return true;
         if (!recompute_region(r, missing))

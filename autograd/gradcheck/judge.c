@@ -302,7 +302,7 @@ tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *along)
         compare_again(c, line, &a, &v);
     if (!v.passed && !v.undecided && !clear && line->level == 0 && c->kind->rounds && tg_check_find_jump(c, line))
         compare_again(c, line, &a, &v);
-    if (c->kind->rounds && v.status == TG_GRADCHECK_WRONG && v.error <= 2 * v.bound &&
+    if (c->kind->rounds && c->type == TG_GRADCHECK_F64 && v.status == TG_GRADCHECK_WRONG && v.error <= 2 * v.bound &&
         v.bound > 2 * tolerance(c, &s, v.numeric))
         set(c, &s, v.numeric, v.bound, TG_GRADCHECK_CANNOT_TELL, &v); /* by noise that is known to a factor of two */
     if (c->over && !v.passed && !clear)                               /* not all differences were computed */

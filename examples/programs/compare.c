@@ -6,6 +6,7 @@
 #include "examples/programs/report/signals.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/run/data_sets.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"
 
@@ -360,6 +361,8 @@ int main(int argc, char **argv)
 {
     static comparison c;
     tg_error error;
+    if (data_sets_count(argc, argv) > 1)
+        return data_sets_compare(argc, argv);
     c.command = options_command(argv);
     if (!read_options(&c, argc, argv))
         return 2;

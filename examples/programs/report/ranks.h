@@ -1,0 +1,42 @@
+/* Forms that were compared on several data sets: their ranks, and tests of whether they differ.
+ *
+ *     double mean[3], f, p[3];
+ *     ranks_mean(&of, mean);                                  // of = {scores, sets, 3}; 1: best on each data set
+ *     if (ranks_friedman(&of, &f) < 0.05)                     // some forms differ;
+ *         ranks_pairs(&of, p);                                // p[0]: of forms 0 and 1, then 0 and 2, 1 and 2
+ *
+ * A data set counts once, whatever its unit: only the order of the forms on it counts for the ranks. After Demsar,
+ * "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006), and Garcia and Herrera, JMLR 9
+ * (2008). Pairs are judged by Wilcoxon's test of their own differences, not by mean ranks, which depend on the other
+ * forms (Benavoli, Corani and Mangili, JMLR 17, 2016). */
+#ifndef REPORT_RANKS_H
+#define REPORT_RANKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct ranks_scores {
+    const double *scores; /* [sets, forms] */
+    size_t sets, forms;
+    bool less_is_better;
+} ranks_scores;
+
+/* The mean rank of each form; forms with equal scores share the mean of their ranks. */
+void ranks_mean(const ranks_scores *of, double mean[]);
+
+/* Friedman's test that all forms are equal, corrected for ties, in the form of Iman and Davenport (1980): the statistic
+ * has an F distribution with forms - 1 and (forms - 1) (sets - 1) degrees of freedom. Returns p; NaN with fewer than two
+ * forms or two data sets; `statistic` may be NULL. */
+double ranks_friedman(const ranks_scores *of, double *statistic);
+
+/* Wilcoxon's signed-rank test, two-sided: the probability of ranks so uneven if either sign is as likely for each
+ * difference. Exact, with ties, by counting all signs. Zeros are left out, as Wilcoxon did; 1 if nothing is left. */
+double ranks_signed(const double differences[], size_t count);
+
+/* The tests of all pairs, corrected by Holm's method: [forms (forms - 1) / 2]. */
+void ranks_pairs(const ranks_scores *of, double p[]);
+
+/* The smallest number of data sets with which one of so many pairs can be significant at 5 %. */
+size_t ranks_sets_needed(size_t forms);
+
+#endif

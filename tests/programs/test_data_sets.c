@@ -1,0 +1,60 @@
+/* compare with several --data: a comparison of each, and the ranks over all of them. */
+#include "examples/programs/report/ranks.h"
+#include "tests/support/run_programs.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+Suite *data_sets_suite(void);
+
+/* Without --measures each has accuracy first; the second has options of its own. */
+START_TEST(ranks_are_those_of_the_comparisons)
+{
+    static const char *const forms[] = {"relu", "tanh"}, *const sets[] = {"moons", "circles", "circles-2"};
+    double scores[9], mean[3];
+    expect_fine(train_run("compare", "--data moons --data='circles --rows 80' --data circles --rows 120 --hidden 4 "
+                                     "--epochs 4 --seeds 2 --activations relu,tanh --no-plots --out all"));
+    for (int s = 0; s < 3; s++)
+        for (int f = 0; f < 2; f++) {
+            char file[60];
+            snprintf(file, sizeof file, "all/%s/summary.csv", sets[s]);
+            scores[s * 2 + f] = csv_cell(file, forms[f], "test_accuracy_mean");
+            ck_assert_double_eq(csv_cell("all/ranks.csv", forms[f], sets[s]), scores[s * 2 + f]);
+        }
+    ranks_mean(&(ranks_scores){scores, 3, 2, false}, mean);
+    for (int f = 0; f < 2; f++)
+        ck_assert_double_eq_tol(csv_cell("all/ranks.csv", forms[f], "mean_rank"), mean[f], 1e-8);
+    ck_assert_msg(strstr(train_output, "3 data sets are too few to tell two of 2 forms apart: that takes 6 at least."),
+                  "%s", train_output);
+    ck_assert(strstr(temporary_text("all/circles/config.json"), "\"rows\": 80"));
+}
+END_TEST
+
+START_TEST(what_cannot_be_ranked_is_refused)
+{
+    ck_assert_int_eq(train_run("compare", "--data moons --data sine --rows 100 --epochs 1 --seeds 1 --activations "
+                                          "relu,tanh --no-plots --out all"),
+                     1);
+    ck_assert_msg(strstr(train_output, "sine has no test_accuracy: name a measure that all data sets have, like "
+                                       "--measures test_loss"),
+                  "%s", train_output);
+    expect_fine(train_run("compare", "--data moons --data sine --rows 100 --epochs 1 --seeds 1 --activations relu,tanh "
+                                     "--no-plots --out all --measures test_loss"));
+    ck_assert_int_eq(train_run("compare", "--data moons --data nowhere.csv --out other"), 1);
+    ck_assert_msg(strstr(train_output, "there is no file 'nowhere.csv'"), "%s", train_output);
+}
+END_TEST
+
+Suite *data_sets_suite(void)
+{
+    Suite *suite = suite_create("data_sets");
+    TCase *tests = tcase_create("data_sets");
+    tcase_set_timeout(tests, 60);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, ranks_are_those_of_the_comparisons);
+    tcase_add_test(tests, what_cannot_be_ranked_is_refused);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,114 @@
+/* Ranks over data sets against SciPy, counts of all signs, and simulations without a difference. */
+#include "examples/programs/report/ranks.h"
+
+#include "autograd/rng.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+Suite *ranks_suite(void);
+
+/* Expected values: scipy.stats.rankdata and friedmanchisquare, from which F and its tail f.sf follow; signed ranks by a
+ * loop over all signs in Python. */
+static const double scores[7 * 4] = {71, 73, 69, 73, 80, 82, 81, 85, 64, 64, 64, 66, 90, 91,
+                                     88, 93, 55, 60, 58, 57, 77, 79, 70, 80, 62, 61, 60, 65};
+static const ranks_scores table = {scores, 7, 4, false};
+
+START_TEST(mean_ranks_share_ties)
+{
+    const double wanted[4] = {22 / 7.0, 14.5 / 7, 24 / 7.0, 9.5 / 7};
+    double mean[4], other[28];
+    ranks_mean(&table, mean);
+    for (int f = 0; f < 4; f++)
+        ck_assert_double_eq_tol(mean[f], wanted[f], 1e-14);
+    for (int i = 0; i < 28; i++)
+        other[i] = -scores[i];
+    ranks_mean(&(ranks_scores){other, 7, 4, true}, mean);
+    for (int f = 0; f < 4; f++)
+        ck_assert_double_eq_tol(mean[f], wanted[f], 1e-14);
+}
+END_TEST
+
+START_TEST(friedmans_test_agrees_with_scipy)
+{
+    double f;
+    ck_assert_double_eq_tol(ranks_friedman(&table, &f), 0.000812563205075075, 1e-15);
+    ck_assert_double_eq_tol(f, 8.83695652173913, 1e-13);
+    const double equal[6] = {1, 1, 1, 2, 2, 2}, ordered[6] = {1, 2, 3, 4, 5, 6};
+    ck_assert_double_eq(ranks_friedman(&(ranks_scores){equal, 2, 3, false}, NULL), 1);
+    ck_assert_double_eq(ranks_friedman(&(ranks_scores){ordered, 2, 3, false}, NULL), 0);
+    ck_assert(isnan(ranks_friedman(&(ranks_scores){ordered, 1, 3, false}, NULL)));
+}
+END_TEST
+
+START_TEST(signed_ranks_count_all_signs)
+{
+    static const double d[12] = {1.5, -0.7, 2.2, 3.1, -0.2, 0.9, 4.4, -1.1, 5.0, 0.3, 2.7, 6.1};
+    ck_assert_double_eq_tol(ranks_signed(d, 12), 0.01611328125, 1e-16);
+    ck_assert_double_eq(ranks_signed((double[]){0, 0}, 2), 1);
+    ck_assert_double_eq(ranks_signed((double[]){0, 3}, 2), 1);
+    double p[6];
+    ranks_pairs(&table, p); /* 6 times the least, 5 times the next two, and so on */
+    const double wanted[6] = {3 * 0.09375, 2 * 0.25, 6 * 0.015625, 5 * 0.03125, 2 * 0.25, 5 * 0.03125};
+    for (int i = 0; i < 6; i++)
+        ck_assert_double_eq_tol(p[i], wanted[i], 1e-15);
+}
+END_TEST
+
+START_TEST(few_data_sets_cannot_tell_forms_apart)
+{
+    ck_assert_uint_eq(ranks_sets_needed(2), 6);
+    ck_assert_uint_eq(ranks_sets_needed(3), 7);
+    for (size_t forms = 2; forms < 9; forms++) {
+        double d[16], p;
+        for (size_t i = 0; i < 16; i++)
+            d[i] = (double)(i + 1);
+        const size_t needed = ranks_sets_needed(forms);
+        const double pairs = (double)(forms * (forms - 1) / 2);
+        ck_assert((p = ranks_signed(d, needed)) * pairs <= 0.05 && ranks_signed(d, needed - 1) * pairs > 0.05);
+    }
+}
+END_TEST
+
+/* Forms without a difference, on data sets whose scores have other means and spreads: false alarms, in at most 5 % but
+ * for three standard deviations of 2,000 trials. */
+START_TEST(without_a_difference_there_are_few_alarms)
+{
+    enum { TRIALS = 2000, FORMS = 4 };
+    static const size_t sets[3] = {5, 10, 20};
+    tg_rng rng = tg_rng_seed(7);
+    for (int i = 0; i < 3; i++) {
+        int alarms = 0, pair_alarms = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            double numbers[20 * FORMS], p[FORMS * FORMS], least = 1;
+            for (size_t s = 0; s < sets[i]; s++)
+                for (int f = 0; f < FORMS; f++)
+                    numbers[s * FORMS + (size_t)f] = (double)s + tg_rng_normal(&rng) * (double)(1 + s % 3);
+            const ranks_scores of = {numbers, sets[i], FORMS, false};
+            alarms += ranks_friedman(&of, NULL) < 0.05;
+            ranks_pairs(&of, p);
+            for (int k = 0; k < FORMS * (FORMS - 1) / 2; k++)
+                least = fmin(least, p[k]);
+            pair_alarms += least < 0.05;
+        }
+        ck_assert_msg(alarms < TRIALS * (0.05 + 3 * sqrt(0.05 * 0.95 / TRIALS)), "%d data sets: %d alarms of %d",
+                      (int)sets[i], alarms, TRIALS);
+        ck_assert_msg(pair_alarms < TRIALS * (0.05 + 3 * sqrt(0.05 * 0.95 / TRIALS)), "%d data sets: %d alarms of %d",
+                      (int)sets[i], pair_alarms, TRIALS);
+    }
+}
+END_TEST
+
+Suite *ranks_suite(void)
+{
+    Suite *suite = suite_create("ranks");
+    TCase *tests = tcase_create("ranks");
+    tcase_add_test(tests, mean_ranks_share_ties);
+    tcase_add_test(tests, friedmans_test_agrees_with_scipy);
+    tcase_add_test(tests, signed_ranks_count_all_signs);
+    tcase_add_test(tests, few_data_sets_cannot_tell_forms_apart);
+    tcase_add_test(tests, without_a_difference_there_are_few_alarms);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

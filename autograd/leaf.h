@@ -48,6 +48,7 @@ typedef struct tg_parameter {
     bool decay; /* weight decay applies by default: true for weights, false for biases and norms */
     tg_initial initial;
     int64_t version; /* the number of its latest change: see tg_parameter_changed */
+    int64_t made;    /* the number when it was added to a set: others may have been at its address before */
 } tg_parameter;
 
 /* The parameter's tensor on this tape, the same one each time until the tape is reset. It uses the parameter's own

@@ -171,6 +171,7 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
     const int64_t size = tg_shape_size(&shape);
     member *m = reserve_member(set) && reserve_elements(set, size) ? calloc(1, sizeof *m + strlen(name) + 1) : NULL;
     if (m) {
+        const int64_t now = tg_next_change();
         strcpy(m->name, name);
         m->index = set->count;
         m->offset = set->size;
@@ -180,7 +181,9 @@ tg_parameter *tg_parameters_add(tg_parameters *set, const char *name, tg_shape s
                                       .shape = shape,
                                       .decay = decay,
                                       .data = set->values + bytes_of(set, m->offset),
-                                      .gradient = set->gradients + bytes_of(set, m->offset)};
+                                      .gradient = set->gradients + bytes_of(set, m->offset),
+                                      .version = now,
+                                      .made = now};
     }
     if (!m || !tsearch(m, &set->names, by_name)) {
         free(m);

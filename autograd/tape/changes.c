@@ -42,6 +42,12 @@ bool tg_is_unchanged(const tg_value *leaf, int64_t began)
                                "tensor %lld has got other numbers by tg_set since the forward pass read it: call "
                                "tg_replay, or compute the forward pass again",
                                (long long)leaf->index);
+    if (leaf->parameter->made > (leaf->change > began ? leaf->change : began))
+        return tg_program_fail(leaf->program,
+                               "a parameter that the forward pass read has been freed, and %s is now in its memory: "
+                               "call tg_tape_reset or tg_tape_free before you free parameters, or after it compute "
+                               "the forward pass again",
+                               leaf->parameter->name);
     return tg_program_fail(leaf->program,
                            "parameter %s has changed since the forward pass read it, by an optimiser's step perhaps: "
                            "finish all backward passes before the step, or call tg_tape_reset and compute the forward "

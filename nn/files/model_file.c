@@ -61,9 +61,9 @@ bool tg_model_activation(const char *path, tg_activation *activation, tg_error *
 static void add_difference(char *text, size_t size, const tg_model_load_options *o, tg_activation a, tg_activation b,
                            const tg_parameters *weights)
 {
-    tg_tape *tape = tg_tape_new();
+    tg_tape *tape = tg_tape_new(), *other = tg_tape_new(); /* two, as each call may free what it computed with */
     tg_tensor x = tape ? o->outputs(tape, a, weights, o->user) : (tg_tensor){0},
-              y = tape ? o->outputs(tape, b, weights, o->user) : (tg_tensor){0};
+              y = other ? o->outputs(other, b, weights, o->user) : (tg_tensor){0};
     double furthest = 0, largest = 0;
     for (int64_t i = 0; i < tg_size(x); i++) {
         furthest = fmax(furthest, fabs(tg_at(x, i) - tg_at(y, i)));
@@ -72,6 +72,7 @@ static void add_difference(char *text, size_t size, const tg_model_load_options 
     if (tg_size(x) > 0 && tg_size(x) == tg_size(y))
         tg_print(text, size, "; on a sample outputs differ by up to %.2g (of up to %.2g)", furthest, largest);
     tg_tape_free(tape);
+    tg_tape_free(other);
 }
 
 /* Refuses and says how much the two models' outputs differ; for that it reads the weights, then restores the set's. */

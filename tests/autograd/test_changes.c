@@ -46,6 +46,32 @@ static tg_tensor product(void)
     return tg_sum(tg_mul(tg_parameter_tensor(tape, f.w), tg_parameter_tensor(tape, f.other)));
 }
 
+/* Memory is reused, so that a tape finds another parameter where it read one. */
+START_TEST(a_parameter_that_is_freed_while_a_tape_reads_it_is_said_to_be)
+{
+    int reused = 0;
+    for (int tries = 0; tries < 20 && !reused; tries++) {
+        tg_tape_reset(tape);
+        tg_parameters *set = tg_parameters_new(TG_F64);
+        tg_parameter *first = tg_parameters_add(set, "first", TG_SHAPE(SIZE), true);
+        const uintptr_t place = (uintptr_t)first;
+        tg_tensor loss = tg_sum(tg_square(tg_parameter_tensor(tape, first)));
+        ck_assert(tg_ok(loss));
+        tg_parameters_free(set);
+        set = tg_parameters_new(TG_F64);
+        reused = (uintptr_t)tg_parameters_add(set, "second", TG_SHAPE(SIZE), true) == place;
+        if (reused) {
+            ck_assert(!tg_ok(tg_parameter_tensor(tape, tg_parameters_at(set, 0))));
+            ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "read has been freed, and second is now in its memory"));
+            tg_tape_reset(tape);
+            tg_tape_clear_error(tape);
+            ck_assert(tg_backward(tg_sum(tg_square(tg_parameter_tensor(tape, tg_parameters_at(set, 0))))));
+        }
+        tg_parameters_free(set);
+    }
+}
+END_TEST
+
 /* On a tape of its own. */
 static bool compute_gradients(void *unused, double *loss)
 {
@@ -630,6 +656,7 @@ Suite *changes_suite(void)
                         (int)(sizeof writers / sizeof *writers));
     tcase_add_test(tests, so_are_an_operation_and_the_next_forward_pass_of_the_same_step);
     tcase_add_test(tests, a_change_of_what_a_pass_does_not_read_is_none_of_its_business);
+    tcase_add_test(tests, a_parameter_that_is_freed_while_a_tape_reads_it_is_said_to_be);
     tcase_add_test(tests, a_constant_that_tg_set_overwrites_is_read_by_a_replay_only);
     tcase_add_test(tests, random_programs_have_the_right_gradient_or_an_error);
     tcase_add_loop_test(tests, a_step_continues_after_a_refused_pass_as_on_a_fresh_tape, 0, 2);

@@ -24,6 +24,7 @@ static void open_tape(void)
 {
     tg_rng rng = tg_rng_seed(1);
     tape = tg_tape_new();
+    keeps_hidden = false;
     for (int i = 0; i < ROWS * WIDTH; i++)
         batch[i] = (float)tg_rng_normal(&rng);
     for (int l = 0; l < LAYERS; l++) {

@@ -270,6 +270,7 @@ START_TEST(learned_activations_are_their_formulas_along_the_channels)
                              learned_by_hand(each.function, tg_at(images, i), 0.5 * (i / 20 % 3) - 0.25), type);
                 assert_close(tg_at(of_one, i), learned_by_hand(one.function, tg_at(images, i), initial[f]), type);
             }
+            tg_tape_reset(tape); /* before what it reads is freed */
             tg_parameters_free(set);
         }
 }

@@ -25,15 +25,16 @@ START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
     tg_mlp *net = tg_mlp_new(&rng, &config);
     const tg_parameters *set = tg_mlp_parameters(net);
     tg_tensor x = drawn(TG_F64, TG_SHAPE(5, 6)), y = tg_mlp_forward(net, x), h = x;
+    tg_mlp *singles[5]; /* until the end, as the tape reads them */
     for (int layer = 0; layer < 5; layer++) {
         tg_rng own = tg_rng_seed(5);
-        tg_mlp *single = tg_mlp_new(&own, &(tg_mlp_config){.inputs = tg_dim(h, -1),
-                                                           .hidden = {config.hidden[layer]},
-                                                           .outputs = config.hidden[layer],
-                                                           .activation = activation,
-                                                           .dtype = TG_F64,
-                                                           .equal_width = true,
-                                                           .norm = TG_NORM_LAYER});
+        tg_mlp *single = singles[layer] = tg_mlp_new(&own, &(tg_mlp_config){.inputs = tg_dim(h, -1),
+                                                                            .hidden = {config.hidden[layer]},
+                                                                            .outputs = config.hidden[layer],
+                                                                            .activation = activation,
+                                                                            .dtype = TG_F64,
+                                                                            .equal_width = true,
+                                                                            .norm = TG_NORM_LAYER});
         tg_parameters *its = tg_mlp_parameters(single);
         for (int i = 0; i < tg_parameters_count(its); i++) {
             tg_parameter *to = tg_parameters_at(its, i);
@@ -47,12 +48,13 @@ START_TEST(a_residual_net_adds_what_goes_into_a_layer_to_what_comes_out)
         }
         tg_tensor out = tg_mlp_forward(single, h);
         h = layer == 1 || layer == 2 ? tg_add(h, out) : out;
-        tg_mlp_free(single);
     }
     h = tg_linear(h, tg_parameter_tensor(tape, tg_parameters_find(set, "layers.5.weight")),
                   TG_NONE); /* the bias is 0 */
     for (int i = 0; i < 10; i++)
         assert_close(tg_at(y, i), tg_at(h, i), TG_F64);
+    for (int layer = 0; layer < 5; layer++)
+        tg_mlp_free(singles[layer]);
     tg_mlp_free(net);
 }
 END_TEST

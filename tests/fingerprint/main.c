@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     static const struct argp_option options[] = {
         {"instructions", 'i', "SET", 0, "kernels of this instruction set: baseline, v3 or v4", 0},
         {"threads", 't', "N", 0, "threads of large operations", 0},
-        {"only", 'o', "PATTERN", 0, "only trainings whose names match this shell pattern", 0},
+        {"only", 'o', "PATTERN", 0, "only trainings whose names match this pattern: * is any text", 0},
         {0}};
     static const struct argp argp = {
         .options = options,

@@ -101,6 +101,7 @@ under_valgrind() {
     CK_DEFAULT_TIMEOUT=6000 tests valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
 }
 without_avx() { CK_DEFAULT_TIMEOUT=6000 tests qemu-x86_64 -cpu Nehalem; }
+elsewhere() { tests/elsewhere/run.sh "$1" "$work/$1" $(chosen); }
 on_aarch64() { CK_DEFAULT_TIMEOUT=6000 nice make check ARCH=aarch64 BUILD="$work" SUITES="$(chosen)"; }
 
 row O0 "gcc -O0" all made CFLAGS=-O0
@@ -116,7 +117,10 @@ row thread "gcc, thread" "$parallel" made SANITIZE=thread
 row valgrind "valgrind, memory and leaks" "tape shape safetensors index fuzz" under_valgrind
 row noblas "BLAS=none" all made BLAS=none
 row amalgamation "the library as one file" all made AMALGAMATION=1
-row musl "musl, BLAS=none: the library" "" tests/musl.sh "$work/musl"
+row musl "musl: the library as one file" "" elsewhere musl
+row windows "Windows by mingw-w64 and Wine: the same" "" elsewhere windows
+row s390x "s390x, big-endian, by qemu-user: the same" "" elsewhere s390x
+row riscv64 "riscv64 by qemu-user: the same" "" elsewhere riscv64
 row aarch64 "aarch64: cross compiler, qemu-user" "$quick" on_aarch64
 row noavx "no AVX: qemu-user, Nehalem" "$quick" without_avx
 row oddpaths "blanks, \$, & and umlauts in TMPDIR and the tree" all in_odd_paths

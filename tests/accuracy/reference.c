@@ -5,6 +5,27 @@
 #include <stdint.h>
 #include <string.h>
 
+#if defined _WIN32 /* whose sinl and cosl are the processor's, which knows 66 bits of pi; these subtract 160 */
+static long double rest_of_quarters(long double x, int *quarter)
+{
+    const long double quarters = rintl(x * 0.63661977236758134308L);
+    if (fabsl(quarters) > 0x1p31L)
+        return *quarter = 0, x;
+    *quarter = (int)fmodl(quarters, 4) & 3;
+    return x - quarters * 0x1921fb544p-32L - quarters * 0x42d184698p-68L - quarters * 0x98cc51701b839a25p-132L;
+}
+static long double long_sine(long double x, int more)
+{
+    int quarter;
+    const long double rest = rest_of_quarters(x, &quarter);
+    quarter += more;
+    const long double y = quarter & 1 ? cosl(rest) : sinl(rest);
+    return quarter & 2 ? -y : y;
+}
+#define sinl(x) long_sine(x, 0)
+#define cosl(x) long_sine(x, 1)
+#endif
+
 #define REAL       double
 #define MATH(name) name
 #define FORM(name) name##_in_double

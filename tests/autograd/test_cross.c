@@ -6,6 +6,7 @@
  * Consecutive steps differ only a little, so that a tape could mistake one for another. When a step fails, the test
  * removes earlier steps and parts of the programs as long as the failure remains, and prints what is left.
  */
+#include "autograd/base/platform.h"
 #include "tests/support/cross_program.h"
 #include "tests/support/cut_finely.h"
 #include "tests/support/wrapped_memory.h"
@@ -493,7 +494,7 @@ static char *describe(cross_step *s, int count, const world *like)
     steps_fail(s, length, like, complaint);
     char *text = NULL;
     size_t size;
-    FILE *to = open_memstream(&text, &size);
+    FILE *to = tg_memory_open(&text, &size);
     fprintf(to, "%s\n", complaint);
     for (int i = 0; i < length; i++) {
         fprintf(to, "  step %d%s%s%s%s%s, frozen %x, cleared after %x, data %d, starved %d\n", i,
@@ -503,7 +504,7 @@ static char *describe(cross_step *s, int count, const world *like)
         for (int lane = 0; lane <= s[i].two; lane++)
             cross_print(&s[i].lane[lane], to);
     }
-    fclose(to);
+    ck_assert(tg_memory_close(to, &text, &size));
     return text;
 }
 

@@ -269,13 +269,16 @@ END_TEST
 /* Resident memory of this process in bytes; -1 if it cannot be read. */
 static long resident(void)
 {
-    long pages = -1;
+    long pages = -1, page = 0;
+#if defined __linux__
+    page = sysconf(_SC_PAGESIZE);
+#endif
     FILE *file = fopen("/proc/self/statm", "r");
     if (file && fscanf(file, "%*d %ld", &pages) != 1)
         pages = -1;
     if (file)
         fclose(file);
-    return pages < 0 ? -1 : pages * sysconf(_SC_PAGESIZE);
+    return pages < 0 ? -1 : pages * page;
 }
 
 /* Blocks have room for more parameters; that room, and gradients before the first pass, take no memory. */

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <tapegrad.h>
+#if !defined _WIN32
+#include <sys/resource.h>
+#endif
 
 Suite *tape_suite(void);
 
@@ -84,14 +86,18 @@ START_TEST(scopes_are_nested_to_any_depth)
     for (int i = 0; i < DEPTH; i++)
         tg_scope_begin(tape, "s");
     tg_square(tg_constant(tape, TG_F64, (double[]){1}, TG_SCALAR));
+    char text[2000];
+#if defined _WIN32 /* whose threads have stacks of a mebibyte */
+    ck_assert_uint_gt(tg_tape_table(tape, text, sizeof text), 0);
+#else
     struct rlimit stack, before;
     getrlimit(RLIMIT_STACK, &before);
     stack = before;
     stack.rlim_cur = 256 << 10; /* a recursion over all of them does not fit */
     setrlimit(RLIMIT_STACK, &stack);
-    char text[2000];
     ck_assert_uint_gt(tg_tape_table(tape, text, sizeof text), 0);
     setrlimit(RLIMIT_STACK, &before);
+#endif
     ck_assert_msg(strstr(text, "s.s.s") != NULL, "%s", text);
 }
 END_TEST

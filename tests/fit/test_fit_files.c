@@ -216,7 +216,11 @@ START_TEST(a_folder_that_cannot_be_is_an_error)
     r.config.folder = temporary_path("file/folder");
     r.fit = tg_fit_new(&r.config);
     ck_assert(!tg_fit_run(r.fit));
+#if defined _WIN32 /* where no error says so */
+    ck_assert_msg(strstr(tg_fit_error(r.fit), "file/folder: No such file or directory"), "%s", tg_fit_error(r.fit));
+#else
     ck_assert_msg(strstr(tg_fit_error(r.fit), "file/folder: Not a directory"), "%s", tg_fit_error(r.fit));
+#endif
     fit_end(&r);
     static char name[2000];
     memset(name, '/', sizeof name - 1);
@@ -236,6 +240,8 @@ START_TEST(a_folder_that_cannot_be_is_an_error)
 END_TEST
 
 /* ---- curves ---- */
+
+#if !defined _WIN32 /* which has other shells, and no such names */
 
 /* gnuplot would run the first character of "|x", and a shell the rest. */
 START_TEST(the_script_of_curves_runs_no_name)
@@ -296,6 +302,8 @@ START_TEST(curves_are_a_table_and_a_script_that_draws_it)
 }
 END_TEST
 
+#endif
+
 Suite *fit_files_suite(void)
 {
     Suite *suite = suite_create("fit_files");
@@ -307,8 +315,10 @@ Suite *fit_files_suite(void)
     tcase_add_test(tests, a_resume_that_fails_leaves_the_weights_alone);
     tcase_add_test(tests, the_files_of_another_run_are_refused_in_a_line);
     tcase_add_test(tests, a_folder_that_cannot_be_is_an_error);
+#if !defined _WIN32
     tcase_add_test(tests, the_script_of_curves_runs_no_name);
     tcase_add_test(tests, curves_are_a_table_and_a_script_that_draws_it);
+#endif
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -3,6 +3,7 @@
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/product.h"
 #include "autograd/kernels/scratch.h"
+#include "tests/support/guarded_memory.h"
 
 #include <check.h>
 #include <float.h>
@@ -10,39 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <tapegrad.h>
-#include <unistd.h>
 
 Suite *products_suite(void);
 
-/* ---- memory between two protected pages ---- */
-
-typedef struct guarded {
-    char *pages;
-    size_t size; /* size of the memory between them */
-} guarded;
-
-static guarded guard(size_t size)
+/* A piece of `bytes` bytes at the end or at the beginning of memory between two protected pages. */
+static void *within(const guarded_memory *g, size_t bytes, bool at_end)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    guarded g = {.size = (size + page - 1) / page * page};
-    g.pages = mmap(NULL, g.size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ck_assert(g.pages != MAP_FAILED);
-    ck_assert_int_eq(mprotect(g.pages + page, g.size, PROT_READ | PROT_WRITE), 0);
-    return g;
-}
-
-/* A piece of `bytes` bytes at the end or at the beginning of the memory. */
-static void *within(guarded g, size_t bytes, bool at_end)
-{
-    ck_assert_uint_le(bytes, g.size);
-    return g.pages + sysconf(_SC_PAGESIZE) + (at_end ? g.size - bytes : 0);
-}
-
-static void unguard(guarded g)
-{
-    munmap(g.pages, g.size + 2 * (size_t)sysconf(_SC_PAGESIZE));
+    ck_assert_uint_le(bytes, g->size);
+    return g->room + (at_end ? g->size - bytes : 0);
 }
 
 /* ---- numbers of either type ---- */
@@ -77,7 +54,7 @@ typedef struct product_case {
 } product_case;
 
 typedef struct memory {
-    guarded a, b, bias, out;
+    guarded_memory a, b, bias, out;
 } memory;
 
 static size_t below(tg_rng *rng, size_t n)
@@ -131,9 +108,9 @@ static product_case draw_case(tg_rng *rng, memory *m)
     c.b_size = tb ? span(p->n, p->b_column, p->k) : span(p->k, p->b_step, p->n);
     c.out_size = span(p->m, p->out_row, p->n);
     const size_t element = tg_dtype_size(c.dtype);
-    p->a = within(m->a, c.a_size * element, below(rng, 2));
-    p->b = within(m->b, c.b_size * element, below(rng, 2));
-    p->bias = within(m->bias, p->n * element, below(rng, 2));
+    p->a = within(&m->a, c.a_size * element, below(rng, 2));
+    p->b = within(&m->b, c.b_size * element, below(rng, 2));
+    p->bias = within(&m->bias, p->n * element, below(rng, 2));
     fill(c.dtype, (void *)p->a, c.a_size, rng);
     fill(c.dtype, (void *)p->b, c.b_size, rng);
     fill(c.dtype, (void *)p->bias, p->n, rng);
@@ -219,14 +196,17 @@ static long draws(long few)
 START_TEST(random_products_are_their_sums_within_the_bound_on_every_instruction_set)
 {
     tg_rng rng = tg_rng_seed(13);
-    memory m = {guard(2 * LARGEST * 8 * 8), guard(2 * LARGEST * 8 * 8), guard(8 * LONGEST), guard(2 * LARGEST * 8 * 8)};
-    void *scratch = aligned_alloc(64, TG_SCRATCH);
+    memory m;
+    guarded_memory *const places[] = {&m.a, &m.b, &m.bias, &m.out};
+    for (int i = 0; i < 4; i++)
+        guarded_memory_open(places[i], i == 2 ? 8 * LONGEST : 2 * LARGEST * 8 * 8);
+    void *scratch = tg_scratch();
     void *before = malloc(2 * LARGEST * 8 * 8), *first = malloc(2 * LARGEST * 8 * 8);
     long double *sums = malloc(LARGEST * 8 * sizeof *sums), *bounds = malloc(LARGEST * 8 * sizeof *bounds);
     for (long draw = 0; draw < draws(400); draw++) {
         product_case c = draw_case(&rng, &m);
         const size_t bytes = c.out_size * tg_dtype_size(c.dtype);
-        char *out = within(m.out, bytes, below(&rng, 2));
+        char *out = within(&m.out, bytes, below(&rng, 2));
         const size_t row = below(&rng, c.part.m + 1), column = below(&rng, c.part.n + 1);
         bool fused = false;
         fill(c.dtype, before, c.out_size, &rng);
@@ -250,11 +230,8 @@ START_TEST(random_products_are_their_sums_within_the_bound_on_every_instruction_
             ck_assert_msg(memcmp(first, out, bytes) == 0, "%s: other bits in pieces", isa);
         }
     }
-    unguard(m.a);
-    unguard(m.b);
-    unguard(m.bias);
-    unguard(m.out);
-    free(scratch);
+    for (int i = 0; i < 4; i++)
+        guarded_memory_close(places[i]);
     free(before);
     free(first);
     free(sums);

@@ -398,7 +398,9 @@ static void open_places(void)
     for (int k = 0; k < PLACES; k++)
         guarded_memory_open(&places[k], ROOM);
     signal(SIGSEGV, say_what_touched);
+#if defined SIGBUS
     signal(SIGBUS, say_what_touched);
+#endif
     tg_set_threads(1);
 }
 

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tapegrad.h>
+#if !defined _WIN32
+#include <sys/resource.h>
+#endif
 
 Suite *safetensors_suite(void);
 
@@ -288,6 +290,8 @@ START_TEST(tensors_are_renamed_by_pattern)
 }
 END_TEST
 
+#if !defined _WIN32 /* where no disk can be made to look full */
+
 /* The linker redirects calls of fclose to this: Makefile. */
 static bool close_fails;
 int __real_fclose(FILE *file);
@@ -329,6 +333,8 @@ START_TEST(a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else)
     tg_parameters_free(loaded);
 }
 END_TEST
+
+#endif
 
 START_TEST(metadata_may_have_any_character)
 {
@@ -441,7 +447,9 @@ Suite *safetensors_suite(void)
     tcase_add_test(tests, no_damage_to_a_file_does_damage_to_its_reader);
     tcase_add_test(tests, names_and_shapes_must_agree_unless_told_otherwise);
     tcase_add_test(tests, tensors_are_renamed_by_pattern);
+#if !defined _WIN32
     tcase_add_test(tests, a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else);
+#endif
     tcase_add_test(tests, names_that_no_reader_takes_are_not_written);
     tcase_add_test(tests, metadata_may_have_any_character);
     tcase_add_test(tests, messages_have_nothing_that_a_terminal_obeys);

@@ -2,19 +2,27 @@
 
 #include "autograd/threads.h"
 
+#include <stdlib.h>
+
 static bool armed, failed;
 static int left;
 static size_t largest = SIZE_MAX;
 static _Atomic int64_t asked_for; /* atomic, as several threads may allocate */
 
+#if defined _WIN32
+/* The C library is in the program, and does not expect its own allocations to fail: only the library's calls are renamed
+ * (tests/elsewhere/run.sh). */
+#define __real_malloc  malloc
+#define __real_calloc  calloc
+#define __real_realloc realloc
+#else
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
+#endif
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 void wrapped_memory_fail_after(int allocations)
 {
@@ -66,7 +74,25 @@ void *__wrap_realloc(void *old, size_t size)
     return fails(size) ? NULL : __real_realloc(old, size);
 }
 
+#if defined _WIN32
+
+extern void *(*wrapped_aligned_malloc)(size_t size, size_t alignment);
+
+static void *counted(size_t size, size_t alignment)
+{
+    return fails(size) ? NULL : _aligned_malloc(size, alignment);
+}
+
+void *(*wrapped_aligned_malloc)(size_t size, size_t alignment) = counted; /* imported functions are pointers */
+
+#else
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
 void *__wrap_aligned_alloc(size_t alignment, size_t size)
 {
     return fails(size) ? NULL : __real_aligned_alloc(alignment, size);
 }
+
+#endif

@@ -13,7 +13,7 @@
 #include <tapegrad.h>
 
 typedef struct settings {
-    const char *out;
+    const char *out, *formula;
     double from, to;
     int points, moments;
     bool no_plots;
@@ -26,6 +26,7 @@ static const program_option options[] = {
     {"from", "X", "left end", OPTION_REAL, AT(from), -1e6, 1e6},
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
+    {"formula", "TEXT", "show this activation too, such as \"mine: x sigmoid(1.5 x)\"", OPTION_TEXT, AT(formula)},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {"moments", "WIDTH",
      "instead, print the second moments of signals and gradients in nets of this width at the start", OPTION_INT,
@@ -37,7 +38,8 @@ static const options_program program = {
     .about = "Shows the formula, values, first derivatives and minimum of every activation, and the errors of GELU's "
              "approximations. All in double precision.",
     .table = options,
-    .after = "Example: activations --from -4 --to 4 --out results"};
+    .after = "Example: activations --from -4 --to 4 --out results\n"
+             "activations --formula \"mine: x sigmoid(1.5 x)\""};
 
 /* ---- curves ---- */
 
@@ -119,7 +121,7 @@ static void add_row(table *t, tg_tape *tape, tg_activation activation, tg_tensor
     const bool approximates = activation == TG_GELU_TANH || activation == TG_GELU_QUICK;
     tg_tensor ends = tg_activate(activation, tg_constant(tape, TG_F64, sides, TG_SHAPE(2)), NULL);
     table_add_row(t);
-    table_add_cell(t, "%s", tg_activation_name(activation));
+    table_add_cell(t, "%s", tg_activation_label(activation));
     table_add_cell(t, "%.7f", tg_at(ends, 0));
     table_add_cell(t, "%.7f", tg_at(ends, 1));
     table_add_cell(t, isnan(lowest.at) ? "-" : "%.7f", lowest.at);
@@ -151,11 +153,39 @@ static void print_table(tg_tape *tape)
     table_free(t);
 }
 
+/* What each does to a standard normal number; a gate, with the value 1. */
+static void print_normal(void)
+{
+    table *t = table_new(1);
+    table_add_columns(t, "activation|mean");
+    table_add_column(t, &(table_column){.name = "variance", .meaning = "of f(z), z standard normal"});
+    table_add_column(t, &(table_column){.name = "gain", .meaning = "weights of deviation gain / sqrt(fan_in) keep it"});
+    table_add_column(t, &(table_column){.name = "E f'^2", .meaning = "factor of the variance of gradients"});
+    table_add_column(t, &(table_column){.name = "dead", .meaning = "share of z where f' is 0"});
+    table_add_column(t, &(table_column){.name = "Lipschitz", .meaning = "the largest |f'| on [-8, 8]"});
+    for (int a = 0; tg_activation_name((tg_activation)a); a++) {
+        tg_moments m;
+        if (!tg_activation_measure((tg_activation)a, &m))
+            continue;
+        table_add_row(t);
+        table_add_cell(t, "%s", tg_activation_label((tg_activation)a));
+        table_add_cell(t, "%.5f", m.mean);
+        table_add_cell(t, "%.5f", m.variance);
+        table_add_cell(t, "%.5f", tg_activation_gain((tg_activation)a));
+        table_add_cell(t, "%.5f", m.derivative_square);
+        table_add_cell(t, "%.2f %%", 100 * m.dead);
+        table_add_cell(t, isfinite(m.largest_derivative) ? "%.4f" : "none", m.largest_derivative);
+    }
+    putchar('\n');
+    table_print(t, "table", stdout);
+    table_free(t);
+}
+
 static void print_formulas(void)
 {
     putchar('\n');
     for (int a = 0; tg_activation_name((tg_activation)a); a++)
-        printf("%-17s %s\n", tg_activation_name((tg_activation)a), tg_activation_formula((tg_activation)a));
+        printf("%-17s %s\n", tg_activation_label((tg_activation)a), tg_activation_formula((tg_activation)a));
 }
 
 /* ---- the file ---- */
@@ -185,7 +215,8 @@ static bool write_curves(const void *context, FILE *file)
     fputs("activation,x,value,derivative\n", file);
     for (int a = 0; tg_activation_name((tg_activation)a); a++)
         if (has_curve((tg_activation)a))
-            write_curve(file, "", tg_activation_name((tg_activation)a), x, curve_of((tg_activation)a, x), NULL);
+            write_curve(file, "", a > TG_REGLU_SQUARED ? "formula" : tg_activation_name((tg_activation)a), x,
+                        curve_of((tg_activation)a, x), NULL);
     write_curve(file, "difference_", "gelu_tanh", x, curve_of(TG_GELU_TANH, x), &exact);
     write_curve(file, "difference_", "gelu_quick", x, curve_of(TG_GELU_QUICK, x), &exact);
     return !tg_tape_error(d->tape);
@@ -287,6 +318,11 @@ int main(int argc, char **argv)
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
     tg_error error;
     options_parse(&program, argc, argv, &s);
+    tg_activation added;
+    if (s.formula && !tg_activation_read(s.formula, &added, &error)) {
+        terminal_say("activations", "--formula", error.text);
+        return 2;
+    }
     if (s.from >= s.to) {
         fprintf(stderr, "activations: --from %g is not left of --to %g\n", s.from, s.to);
         return 2;
@@ -303,6 +339,8 @@ int main(int argc, char **argv)
         return 1;
     }
     print_table(tape);
+    if (s.formula)
+        print_normal();
     print_formulas();
     const int status = write_and_draw(&s, tape);
     tg_tape_free(tape);

@@ -65,6 +65,18 @@ START_TEST(wrong_formulas_are_refused_with_their_place)
 }
 END_TEST
 
+START_TEST(a_formula_is_shown_beside_its_built_in_twin)
+{
+    expect_fine(train_run("activations", "--no-plots --out shown --formula 'mine: max(0, x)^2'"));
+    const char *twin = strstr(train_output, "\nrelu_squared      0.50000   1.25000  0.81650  2.00000  50.00 %  none\n"),
+               *mine = strstr(train_output, "\nmine              0.50000   1.25000  0.81650  2.00000  50.00 %  none\n");
+    ck_assert_msg(twin && mine, "%s", train_output);
+    ck_assert_ptr_nonnull(strstr(train_output, "\nmine              mine: max(0, x)^2\n"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula,4,16,8\n"));
+    expect_refused(train_run("activations", "--formula 'x +'"), "--formula: column 4, at the end: expected a number");
+}
+END_TEST
+
 Suite *formulas_suite(void)
 {
     Suite *suite = suite_create("formulas");
@@ -75,6 +87,7 @@ Suite *formulas_suite(void)
     tcase_add_test(tests, another_formula_of_the_same_name_is_trained_anew);
     tcase_add_test(tests, a_model_with_trained_numbers_is_kept_and_used);
     tcase_add_test(tests, wrong_formulas_are_refused_with_their_place);
+    tcase_add_test(tests, a_formula_is_shown_beside_its_built_in_twin);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -294,6 +294,34 @@ START_TEST(tiled_convolutions_have_the_same_bits_everywhere)
 }
 END_TEST
 
+/* A pixel that is NaN, infinite or huge changes no bit of a window that does not read it, and one that reads a NaN is
+ * NaN. Up to a quarter of the largest number sums are finite, if they are small enough. */
+START_TEST(tiled_windows_read_their_own_pixels_only)
+{
+    enum { CHANNELS = 16, SIDE = 12, ROW = 5, COLUMN = 6 };
+    static const float pixels[] = {NAN, INFINITY, -INFINITY, 3e38F, 8e37F};
+    const float pixel = pixels[_i];
+    const tg_window window = {.padding = {1, 1}};
+    static float image[CHANNELS * SIDE * SIDE];
+    tg_tensor weight = tg_mul_scalar(drawn(TG_F32, TG_SHAPE(CHANNELS, CHANNELS, 3, 3)), 1e-4),
+              before = drawn(TG_F32, TG_SHAPE(1, CHANNELS, SIDE, SIDE));
+    memcpy(image, tg_f32(before), sizeof image);
+    image[(3 * SIDE + ROW) * SIDE + COLUMN] = pixel;
+    const tg_tensor after = tg_constant(tape, TG_F32, image, TG_SHAPE(1, CHANNELS, SIDE, SIDE));
+    const float *is = tg_f32(tg_conv2d(after, weight, TG_NONE, window)),
+                *was = tg_f32(tg_conv2d(before, weight, TG_NONE, window));
+    for (int i = 0; i < CHANNELS * SIDE * SIDE; i++) {
+        const bool reads = abs(i / SIDE % SIDE - ROW) <= 1 && abs(i % SIDE - COLUMN) <= 1;
+        if (!reads)
+            ck_assert_mem_eq(&is[i], &was[i], sizeof *is);
+        else if (isnan(pixel))
+            ck_assert(isnan(is[i]));
+        else
+            ck_assert(_i < 4 ? !isfinite(is[i]) || fabsf(is[i]) > 1e30F : isfinite(is[i]));
+    }
+}
+END_TEST
+
 START_TEST(conv1d_is_conv2d_of_height_one)
 {
     tg_tensor x = drawn(TG_F64, TG_SHAPE(2, 4, 9)), weight = drawn(TG_F64, TG_SHAPE(6, 2, 3)),
@@ -486,6 +514,7 @@ Suite *convolution_suite(void)
     const int shapes = 2 * (int)(sizeof tiled / sizeof *tiled);
     tcase_add_loop_test(tests, tiled_convolutions_are_their_definition, 0, shapes);
     tcase_add_loop_test(tests, tiled_convolutions_have_the_same_bits_everywhere, 0, shapes);
+    tcase_add_loop_test(tests, tiled_windows_read_their_own_pixels_only, 0, 5);
     tcase_add_test(tests, conv1d_is_conv2d_of_height_one);
     tcase_add_test(tests, fold_is_the_adjoint_of_unfold);
     tcase_add_test(tests, convolutions_can_be_differentiated_twice);

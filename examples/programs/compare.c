@@ -67,21 +67,10 @@ static runlog *read_all(const comparison *c)
 {
     const experiment *e = &c->e;
     runlog *log = runlog_new(e->settings.run.out);
-    char folder[PATH_MAX], point[EXPERIMENT_POINT];
     runlog_options(log, config_of(c));
     const runlog_about about = experiment_about(e);
     runlog_describe(log, &about);
-    for (int run = 0; run < c->all.count; run++) {
-        const int number = c->all.run[run].number;
-        const run_spec spec = experiment_given(e, number);
-        const int added =
-            runlog_add_run(log, experiment_form_of(e, number)->name, (uint64_t)spec.seed, spec.folds ? spec.fold : 0,
-                           e->parameters[number % (e->form_count * e->points)]);
-        experiment_point(e, number, point);
-        runlog_set_point(log, added, point, experiment_number(e, number));
-        if (pool_path(&c->all, run, folder))
-            record_read(folder, log, added);
-    }
+    pool_read(&c->all, log);
     return log;
 }
 
@@ -323,21 +312,6 @@ static bool has_ended(const jobs_outcome *outcome)
     return !outcome->refused && !outcome->interrupted && !outcome->failed;
 }
 
-/* Prints the values that are searched, "learning rates 0.001,0.01; initial scales 0.25,1", and how many runs that is. */
-static void print_search(const comparison *c)
-{
-    static const char *const names[SEARCH_VALUES] = {"learning rates", "initial scales"};
-    int listed = 0;
-    for (int which = 0; which < SEARCH_VALUES; which++)
-        if (c->e.search.on[which])
-            fprintf(stderr, "%s%s %s", listed++ ? "; " : "", names[which],
-                    experiment_list(&c->e, search_options[which]));
-    if (c->e.search.on[SEARCH_SCALE])
-        fprintf(stderr, ": %d runs, %.3g for each that is compared", c->all.count,
-                (double)c->all.count * c->e.points / c->e.runs);
-    fputc('\n', stderr);
-}
-
 /* With --lr auto or --init-scale auto: adds points and their runs, if the search is not finished. */
 static bool grow(comparison *c)
 {
@@ -351,7 +325,7 @@ static bool grow(comparison *c)
     runlog_free(log);
     const bool grown = experiment_grow(&c->e, best, &error) && list_runs(c, &error);
     if (grown)
-        print_search(c);
+        experiment_print_search(&c->e, stderr);
     else if (error.text[0])
         terminal_say("compare", "search", error.text);
     return grown;

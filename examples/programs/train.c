@@ -8,6 +8,7 @@
 #include "examples/programs/run/record.h"
 #include "examples/programs/run/run.h"
 #include "examples/programs/run/team.h"
+#include "examples/programs/train/choose.h"
 #include "examples/programs/train/output.h"
 #include "examples/programs/train/seen.h"
 #include "plots/plots.h"
@@ -33,8 +34,9 @@ typedef struct training {
     trainer run;
     progress *view;
     double shown, next_report;
-    bool seen;   /* --start's run was trained on rows that are now for validation or testing */
-    bool agreed; /* the processes of a team continue together */
+    bool seen;        /* --start's run was trained on rows that are now for validation or testing */
+    bool agreed;      /* the processes of a team continue together */
+    bool interrupted; /* while it searched */
     char *command;
     char name[RUN_NAME];
 } training;
@@ -85,8 +87,20 @@ static const options_program program = {
 static settings defaults(void)
 {
     static const char *const of_many[] = {"test-noise", "test-as", "drop-last", NULL};
+    static const struct {
+        const char *option, *help;
+    } searched[] = {{"lr", "learning rate; 0: the model's default; auto: search it"},
+                    {"init-scale",
+                     "factor of all initial weights; 0: 1; auto: search the best by validation, with --lr "
+                     "auto the best of both"}};
     options_join(table, run_options, of_many);
     options_join(table, own_options, NULL);
+    for (program_option *o = table; options_more(o); o++)
+        for (size_t i = 0; o->name && i < sizeof searched / sizeof *searched; i++)
+            if (strcmp(o->name, searched[i].option) == 0) {
+                o->help = searched[i].help;
+                o->word = "auto";
+            }
     return (settings){.run = run_spec_defaults(false)};
 }
 
@@ -508,17 +522,100 @@ static bool read_start(training *t, tg_error *error)
     return card_adopt(s, &t->started, error);
 }
 
+/* ---- --lr auto and --init-scale auto ---- */
+
+static bool is_searched(const run_spec *s, int which)
+{
+    return isnan(which == SEARCH_RATE ? s->lr : s->net.init_scale);
+}
+
+/* Sets what is searched to these values. */
+static void set_searched(run_spec *s, const bool on[SEARCH_VALUES], search_point to)
+{
+    s->lr = on[SEARCH_RATE] ? to.at[SEARCH_RATE] : s->lr;
+    s->net.init_scale = on[SEARCH_SCALE] ? to.at[SEARCH_SCALE] : s->net.init_scale;
+}
+
+/* Completes the specification, as a run that is never trained does, and checks that the folder has no other run. */
+static bool check_searched(training *t, run_spec *complete, tg_error *error)
+{
+    static const char *const ignored[] = {"version", "out",      "overwrite",  "resume",      "threads",
+                                          "profile", "no-plots", "report",     "tensorboard", "keep-predictions",
+                                          "config",  "lr",       "init-scale", NULL};
+    const run_setup setup = {.spec = t->s.run, .from = &t->from};
+    if (!run_open(&t->run, &setup, error))
+        return false;
+    *complete = *t->run.spec;
+    json_t *config = config_of(t);
+    run_close(&t->run);
+    const bool fine = t->s.run.overwrite || record_is_ours(t->s.run.out, config, ignored, error);
+    json_decref(config);
+    return fine;
+}
+
+/* Searches the rate, the scale or both, if an option asks for it. */
+static bool search_values(training *t, tg_error *error)
+{
+    run_spec *s = &t->s.run, complete;
+    char folder[PATH_MAX];
+    choice c = {.searched = {is_searched(s, SEARCH_RATE), is_searched(s, SEARCH_SCALE)},
+                .spec = &complete,
+                .from = &t->from,
+                .folder = folder,
+                .at_once = t->s.threads};
+    const char *option = search_options[c.searched[SEARCH_RATE] ? SEARCH_RATE : SEARCH_SCALE];
+    if (!c.searched[SEARCH_RATE] && !c.searched[SEARCH_SCALE])
+        return true;
+    const char *problem = t->s.resume           ? "--resume continues with the values that the run has"
+                          : s->start            ? "it is not for --start"
+                          : team_communicator() ? "it is for one process"
+                          : s->validation && strcmp(s->validation, "none") == 0 ? "it needs validation rows"
+                                                                                : NULL;
+    if (problem)
+        return tg_fail(error, "--%s auto: %s", option, problem);
+    set_searched(s, c.searched, (search_point){{0}});
+    if (!check_searched(t, &complete, error))
+        return false;
+    if (snprintf(folder, sizeof folder, "%s/search", s->out) >= (int)sizeof folder)
+        return tg_fail(error, "--out: the name is too long");
+    const bool fine = choose(&c, error);
+    t->interrupted = c.interrupted;
+    if (!fine)
+        return false;
+    set_searched(s, c.searched, c.chosen);
+    fprintf(stderr, "The best of %d points by validation (%s/):", c.runs, folder);
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (c.searched[which])
+            fprintf(stderr, " --%s %g", search_options[which], c.chosen.at[which]);
+    fputc('\n', stderr);
+    return true;
+}
+
+/* Without --out the folder is named after the run. */
+static void name_folder(training *t)
+{
+    const run_spec usual = run_spec_defaults(false);
+    run_spec named = t->s.run;
+    const bool on[SEARCH_VALUES] = {is_searched(&named, SEARCH_RATE), is_searched(&named, SEARCH_SCALE)};
+    set_searched(&named, on, (search_point){{usual.lr, usual.net.init_scale}});
+    run_spec_name(&named, NULL, &usual, t->name);
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (on[which])
+            snprintf(t->name + strlen(t->name), sizeof t->name - strlen(t->name), "-%sauto", search_options[which]);
+    t->s.run.out = t->s.run.out ? t->s.run.out : t->name;
+}
+
 static bool prepare(training *t, tg_error *error)
 {
     run_spec *s = &t->s.run;
-    const run_spec usual = run_spec_defaults(false);
     if (!check(&t->s, error) || (s->out && !team_follows() && !runlog_check_directory(s->out, error)) ||
         (s->start && !read_start(t, error)) || !source_open(s, &t->from, error))
         return false;
     if (t->started && options_has(&s->given, "soften"))
         return tg_fail(error, "--soften: inputs are scaled as for --start's file");
-    run_spec_name(s, NULL, &usual, t->name);
-    s->out = s->out ? s->out : t->name;
+    name_folder(t);
+    if (!search_values(t, error))
+        return false;
     run_setup setup = {.spec = *s,
                        .from = &t->from,
                        .started = t->started,
@@ -553,7 +650,7 @@ int main(int argc, char **argv)
         describe(&t);
     else if (!ready && (t.agreed || !team_follows())) /* before that, all processes would print the same */
         terminal_say("train", NULL, error.text);
-    const int status = ready ? train(&t) : 2;
+    const int status = ready ? train(&t) : t.interrupted ? signals_status() : 2;
     if (ready)
         run_close(&t.run);
     tg_card_free(t.started);

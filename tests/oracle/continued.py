@@ -185,7 +185,7 @@ def check(binaries, rng):
 
 
 # Options of comparisons; several values of one number are compared, too.
-COMPARISONS = {"lr": ["auto", "0.001,0.02"], "dropout": ["0,0.3"], "init-scale": ["1,3"], "weight-decay": ["0,0.5"],
+COMPARISONS = {"lr": ["auto", "0.001,0.02"], "dropout": ["0,0.3"], "init-scale": ["1,3", "auto"], "weight-decay": ["0,0.5"],
                "optimizer": ["adam,lion"], "folds": ["2", "3"], "split": ["fixed"], "margin": ["1%"], "keep-models": [""],
                "measures": ["test_loss", "best_val_loss"], "test-noise": ["0.1,1"], "label-smoothing": ["0.1"]}
 

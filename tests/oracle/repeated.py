@@ -6,14 +6,15 @@ must have the same numbers.
 
 Comparisons have random data, models and options; a third leave the epochs, the batch and the learning rate to defaults,
 which differ between both programs. The winner has the lowest mean validation loss, computed here from runs.csv; its curve,
-the losses of its steps and its measures are compared as texts. The last line is libcheck's; the status is 1 if anything
-differs.
+the losses of its steps and its measures are compared as texts. Where one activation with one seed has a search, `train` with
+that search must find the same net. The last line is libcheck's; the status is 1 if anything differs.
 """
 import csv
 import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -40,6 +41,8 @@ def command(rng):
     for name in rng.sample(list(continued.COMPARISONS), rng.choice([0, 1, 2])):
         words = continued.drop(words, name)
         words += ["--" + name] + [value for value in [rng.choice(continued.COMPARISONS[name])] if value]
+    if rng.random() < 0.15:
+        words = continued.drop(words, "lr", "init-scale") + ["--lr", "auto", "--init-scale", "auto"]
     if rng.random() < 0.33:
         words = continued.drop(words, *rng.choice([("epochs",), ("epochs", "batch"), ("epochs", "batch", "lr")]))
     words = several_models(rng, words)
@@ -47,8 +50,10 @@ def command(rng):
         if words[1].endswith(":" + name) and rng.random() < 0.5:
             os.rename(name, odd)
             words[1] = words[1][:-len(name)] + odd
-    activations = rng.sample(continued.ACTIVATIONS, rng.choice([2, 3]))
-    return words + ["--activations", ",".join(activations), "--seeds", rng.choice("12"), "--out", "all of it"]
+    activations, seeds = rng.sample(continued.ACTIVATIONS, rng.choice([2, 3])), rng.choice("12")
+    if "auto" in words and rng.random() < 0.5:  # the search of `train` is that of one activation and one seed
+        activations, seeds = activations[:1], "1"
+    return words + ["--activations", ",".join(activations), "--seeds", seeds, "--out", "all of it"]
 
 
 def winner_of(folder):
@@ -74,6 +79,19 @@ def record_of(folder):
     return curves, steps, {name: result.get(name) for name in ("train", "validation", "test", "best_epoch", "parameters")}
 
 
+def searched(words, line):
+    """The printed command with the options of the search in place of the values that it found; None where the search of
+    `train` is another one."""
+    given = dict(zip(words, words[1:]))
+    names = [name for name in ("lr", "init-scale") if given.get("--" + name) == "auto"]
+    if not names or "," in given["--activations"] + given.get("--model", "") or given["--seeds"] != "1" or "--folds" in given:
+        return None
+    for name in names:
+        line = re.sub(r" --%s \S+" % name, "", line)
+    line = re.sub(r" --out .*", "", line)
+    return line + "".join(" --%s auto" % name for name in names) + " --out searched"
+
+
 def check(binaries, rng, _index):
     """None, or what differs; False if the comparison was refused or diverged."""
     words = command(rng)
@@ -94,7 +112,15 @@ def check(binaries, rng, _index):
         return "%s\n    %s\n    status %d: %s" % (line, lines[-1], done.returncode, done.stderr[-300:])
     name = os.listdir("all of it/train")[0]
     ours, theirs = (record_of(os.path.join("all of it", place, name)) for place in ("runs", "train"))
-    other = [what for what, a, b in zip(("curves.csv", "steps.csv", "result.json"), ours, theirs) if a != b]
+    names = ("curves.csv", "steps.csv", "result.json")
+    other = [what for what, a, b in zip(names, ours, theirs) if a != b]
+    again = searched(words, lines[-1])
+    if again and not other:
+        lines[-1] = again
+        done = subprocess.run(["bash", "-c", again + " --no-plots"], capture_output=True, text=True, errors="replace")
+        if done.returncode != 0:
+            return "%s\n    %s\n    status %d: %s" % (line, again, done.returncode, done.stderr[-300:])
+        other = [what for what, a, b in zip(names, ours, record_of("searched")) if a != b]
     return "%s\n    %s\n    other %s" % (line, lines[-1], ", ".join(other)) if other or not ours[0] else None
 
 

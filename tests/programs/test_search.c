@@ -227,6 +227,48 @@ START_TEST(rates_and_scales_are_searched_together)
 }
 END_TEST
 
+#define ALONE "--data csv:train.csv --hidden 8 --epochs 3 --batch 16 --no-plots "
+
+/* What `train` chooses: the files are those of a comparison's best point of one activation and one seed. */
+START_TEST(train_searches_as_a_comparison_does)
+{
+    static const char *const searches[] = {"--lr auto --init-scale auto", "--lr auto", "--init-scale auto --lr 0.01"};
+    static const char options[] = ALONE "--dropout 0 --patience 0 --refit no --clip 0 --gated parameters ";
+    char words[sizeof train_output], point[200];
+    expect_fine(train_run("compare", ALONE "%s --activations swiglu --seeds 1 --out c", searches[_i]));
+    const char *repeated = strstr(train_output, " --out c/train/");
+    ck_assert_ptr_nonnull(repeated);
+    ck_assert_int_eq(sscanf(repeated, " --out c/train/%199s", point), 1);
+    expect_fine(train_run("train", "%s --activation swiglu %s --out t", options, searches[_i]));
+    snprintf(words, sizeof words, "%s", train_output);
+    ck_assert_ptr_nonnull(strstr(words, " points by validation (t/search/): --"));
+    expect_fine(train_run("cmp", "c/runs/%s/steps.csv t/steps.csv", point));
+    expect_fine(
+        train_run("train", "%s --activation swiglu %s --out t", options, searches[_i])); /* again: nothing to do */
+    ck_assert_ptr_null(strstr(train_output, "seed1: done"));
+    ck_assert_ptr_null(
+        strstr(temporary_text("t/config.json"), "\"lr\": \"auto")); /* which has the values that it found */
+    expect_fine(train_run("train", "--resume --epochs 5 --out t")); /* with them, without another search */
+    ck_assert_ptr_null(strstr(train_output, "by validation ("));
+    expect_refused(train_run("train", "%s --activation relu %s --out t", options, searches[_i]),
+                   "t has results with another --activation");
+}
+END_TEST
+
+START_TEST(a_search_of_train_that_cannot_be_is_refused)
+{
+    expect_refused(train_run("train", ALONE "--lr auto --validation none --out t"),
+                   "--lr auto: it needs validation rows");
+    expect_refused(train_run("train", ALONE "--lr auto,1 --out t"), "--lr: 'auto,1' is not a");
+    expect_fine(train_run("train", ALONE "--out t"));
+    expect_refused(train_run("train", ALONE "--init-scale auto --start t/best.safetensors --out u"), "--init-scale");
+    expect_refused(train_run("train", "--resume --lr auto --out t"), "--lr auto: --resume continues with");
+    expect_fine(train_run("train", ALONE "--lr auto --threads 2"));
+    ck_assert(temporary_exists("results/train-mlp-hidden8-epochs3-batch16-lrauto/best.safetensors"));
+    expect_fine(train_run("train", "--data lines:text --hidden 8 --epochs 1 --lr auto --no-plots --out l"));
+}
+END_TEST
+
 Suite *search_suite(void)
 {
     Suite *suite = suite_create("search");
@@ -239,6 +281,8 @@ Suite *search_suite(void)
     tcase_add_test(tests, a_short_search_is_a_line);
     tcase_add_test(tests, a_comparison_of_mlps_on_a_table_searches_briefly);
     tcase_add_loop_test(tests, what_is_given_is_not_searched_briefly, 0, 5);
+    tcase_add_loop_test(tests, train_searches_as_a_comparison_does, 0, 3);
+    tcase_add_test(tests, a_search_of_train_that_cannot_be_is_refused);
     tcase_add_test(tests, rates_and_scales_are_searched_together);
     suite_add_tcase(suite, tests);
     return suite;

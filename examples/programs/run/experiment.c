@@ -128,6 +128,14 @@ static const char *word_of(const program_option *o, const run_spec *s)
     return word ? net_keep_text(word) : NULL;
 }
 
+/* Gives each option that takes a list the value of the run. */
+static void set_lists(experiment_settings *s)
+{
+    for (int i = 0; options_more(&run_options[i]); i++)
+        if (is_listed(i))
+            s->list[i] = word_of(&run_options[i], &s->run);
+}
+
 experiment experiment_defaults(void)
 {
     experiment e = {.settings = {.run = run_spec_defaults(true),
@@ -135,9 +143,27 @@ experiment experiment_defaults(void)
                                  .seeds = 3,
                                  .format = "table"}};
     e.settings.run.gated = "parameters";
-    for (int i = 0; options_more(&run_options[i]); i++)
-        if (is_listed(i))
-            e.settings.list[i] = word_of(&run_options[i], &e.settings.run);
+    set_lists(&e.settings);
+    return e;
+}
+
+experiment experiment_of(const run_spec *run, const bool searched[SEARCH_VALUES])
+{
+    experiment e = {.settings = {.run = *run, .seeds = 1, .format = "table"}};
+    run_spec *s = &e.settings.run;
+    s->given = (options_given){.count = 0};
+    s->refit = s->soften = "no"; /* validation losses are those before a refit */
+    s->nets = 1;
+    s->no_plots = true;
+    s->report = s->tensorboard = s->keep_predictions = s->overwrite = false;
+    s->lr = searched[SEARCH_RATE] ? 0 : s->lr;
+    s->net.init_scale = searched[SEARCH_SCALE] ? 0 : s->net.init_scale;
+    set_lists(&e.settings);
+    e.settings.activations = s->net.activation;
+    e.settings.models = s->net.model;
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (searched[which])
+            e.settings.list[place_of(search_options[which])] = "auto";
     return e;
 }
 
@@ -674,7 +700,11 @@ static bool start(experiment *e, tg_error *error)
     const bool brief = searches_briefly(e), scales = strcmp(experiment_list(e, "init-scale"), "0") == 0;
     if (!keep_choices(e, error))
         return false;
-    const search_point usual = {{experiment_spec(e, 0).lr, 1}};
+    run_spec first = experiment_given(e, 0);
+    first.compared = true; /* a search of `train` tries the same rates */
+    first.lr = 0;
+    run_spec_complete(&first, experiment_rows(e, 0));
+    const search_point usual = {{first.lr, 1}};
     if (brief)
         search_briefly(&e->search, usual, scales);
     else if (search_is_on(&e->search))

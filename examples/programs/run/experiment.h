@@ -65,6 +65,10 @@ typedef struct experiment {
 const options_program *experiment_program(void);
 experiment experiment_defaults(void);
 
+/* The search of `train` for its rate, its scale or both: runs of this complete specification, which lives as long. They
+ * have its folds, of which it is one. */
+experiment experiment_of(const run_spec *run, const bool searched[SEARCH_VALUES]);
+
 /* Reads --margin, "1%" or "0.01"; 0 without the option. On failure false and one line. */
 bool experiment_margin(const experiment_settings *s, double *margin, tg_error *error);
 
@@ -108,6 +112,10 @@ const char *experiment_searched(const experiment *e);
 
 /* The words of that list, separated by blanks; empty if it is a list of numbers. */
 void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT]);
+
+/* Prints the values that are searched so far, "learning rates 0.001,0.01; initial scales 0.25,1", and if scales are, how
+ * many runs that is, in all and for each that is compared. */
+void experiment_print_search(const experiment *e, FILE *out);
 
 /* "784-128x8-10", of the first run. */
 void experiment_net(const experiment *e, char text[EXPERIMENT_POINT]);

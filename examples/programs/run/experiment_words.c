@@ -229,3 +229,18 @@ void experiment_describe(const void *context, FILE *out)
             fprintf(out, "Warning: %s %s\n", e->form[a].name, warning);
     }
 }
+
+void experiment_print_search(const experiment *e, FILE *out)
+{
+    static const char *const names[SEARCH_VALUES] = {"learning rates", "initial scales"};
+    const int count = experiment_count(e);
+    int listed = 0;
+    for (int which = 0; which < SEARCH_VALUES; which++)
+        if (e->search.on[which])
+            fprintf(out, "%s%s %s", listed++ ? "; " : "", names[which], experiment_list(e, search_options[which]));
+    if (e->search.on[SEARCH_SCALE])
+        fprintf(out, ": %d runs", count);
+    if (e->search.on[SEARCH_SCALE] && e->runs > e->points) /* not in `train` */
+        fprintf(out, ", %.3g for each that is compared", (double)count * e->points / e->runs);
+    fputc('\n', out);
+}

@@ -81,6 +81,10 @@ static bool read_value(const program_option *o, const char *word, double *value)
     char *end;
     if (o->type == OPTION_CHOICE)
         return o->choices[(int)(*value = options_position(o->choices, word))];
+    if (o->word && !o->list && strcmp(word, o->word) == 0) {
+        *value = NAN;
+        return true;
+    }
     errno = 0;
     *value = options_recorded(strtod(word, &end));
     const bool whole = o->type != OPTION_INT || *value == floor(*value);
@@ -156,6 +160,8 @@ const char *options_word(const program_option *o, const void *settings, char tex
         return *(const bool *)at ? "yes" : NULL;
     if (o->type == OPTION_INT)
         snprintf(text, OPTIONS_WORD, "%d", *(const int *)at);
+    else if (o->word && isnan(*(const double *)at))
+        snprintf(text, OPTIONS_WORD, "%s", o->word);
     else
         snprintf(text, OPTIONS_WORD, "%.15g", *(const double *)at);
     return text;

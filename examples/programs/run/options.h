@@ -45,7 +45,7 @@ typedef struct program_option {
     double low, high;           /* bounds of a number, both included */
     const char *const *choices; /* for a text, values that --help lists; its reader checks them */
     bool list;                  /* const char *: one number or choice, or several different ones with commas between */
-    const char *word;           /* a list may be this word instead; NULL: none */
+    const char *word;           /* a list may be this word instead, or a real number, NaN then; NULL: none */
     /* Which optimisers use the option, for --help: "sgd and rmsprop"; NULL: all. */
     const char *(*users)(const char *name);
 } program_option;

@@ -101,6 +101,23 @@ void pool_look(pool *all, const sweep *part, bool (*wanted)(const void *context,
     }
 }
 
+void pool_read(const pool *all, runlog *log)
+{
+    char folder[PATH_MAX], point[EXPERIMENT_POINT];
+    for (int i = 0; i < all->count; i++) {
+        const experiment *e = all->run[i].of;
+        const int number = all->run[i].number;
+        const run_spec spec = experiment_given(e, number);
+        const int added =
+            runlog_add_run(log, experiment_form_of(e, number)->name, (uint64_t)spec.seed, spec.folds ? spec.fold : 0,
+                           e->parameters[number % (e->form_count * e->points)]);
+        experiment_point(e, number, point);
+        runlog_set_point(log, added, point, experiment_number(e, number));
+        if (pool_path(all, i, folder))
+            record_read(folder, log, added);
+    }
+}
+
 /* ---- training ---- */
 
 /* A run, in a process of its own. Divergence is a result, not a failure. */

@@ -59,6 +59,9 @@ bool pool_is_ours(const pool *all, int which, tg_error *error);
 void pool_look(pool *all, const sweep *part, bool (*wanted)(const void *context, const char *name),
                const void *context);
 
+/* Adds all runs to a log, in the order of the list, with what their folders have. */
+void pool_read(const pool *all, runlog *log);
+
 /* Trains the pending runs. `how` has at_once, out, measured and on_tick, whose context is the list. */
 jobs_outcome pool_train(pool *all, const jobs_config *how);
 

@@ -9,6 +9,8 @@
 
 /* Phrases of whole words, with blanks around. */
 static const char *const lower[] = {" false positive ",
+                                    " misclassification ",
+                                    " wmape ",
                                     " false negative ",
                                     " false alarm ",
                                     " false discovery ",
@@ -81,6 +83,13 @@ static const char *const lower[] = {" false positive ",
                                     " latency ",
                                     NULL};
 static const char *const higher[] = {" average precision ",
+                                     " concordance ",
+                                     " c index ",
+                                     " exact match ",
+                                     " inception score ",
+                                     " v measure ",
+                                     " log prob ",
+                                     " solve rate ",
                                      " explained variance ",
                                      " true positive ",
                                      " true negative ",

@@ -271,7 +271,8 @@ static const char *conflict(const emit_settings *s)
         return "--table and --dot exclude each other";
     if ((s->table || s->dot) && (s->weights || options_has(&s->given, "name")))
         return "--name and --weights are for C, not for --table and --dot";
-    if (s->onnx && (s->table || s->dot || s->train || s->weights || options_has(&s->given, "out")))
+    if (s->onnx &&
+        (s->table || s->dot || s->train || s->weights || (s->onnx != s->out && options_has(&s->given, "out"))))
         return "--onnx excludes --out, --weights, --table, --dot and --train";
     if (!s->train && options_first(&s->given, of_training))
         return "--batch, --optimizer, --lr, --weight-decay and --momentum are for --train";
@@ -287,10 +288,10 @@ int main(int argc, char **argv)
     tg_card *c = NULL;
     tg_model *model = NULL;
     options_parse(&program, argc, argv, &s);
-    bool fine = !conflict(&s);
     const size_t length = strlen(s.out);
     if (!s.onnx && length > 5 && strcmp(s.out + length - 5, ".onnx") == 0)
         s.onnx = s.out;
+    bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
     fine = fine && (c = tg_card_read(s.model, &error)) &&

@@ -305,7 +305,10 @@ START_TEST(the_program_writes_onnx)
     expect_fine(train_run("train", "--data csv:train.csv --hidden 8 --epochs 2 --out m"));
     expect_fine(train_run("emit", "--model m --onnx net.onnx"));
     ck_assert_ptr_nonnull(memmem(temporary_text("net.onnx"), 4000, "layers.0.weight", 15));
+    expect_fine(train_run("emit", "--model m --out named.onnx"));
+    expect_fine(train_run("cmp", "net.onnx named.onnx"));
     expect_refused(train_run("emit", "--model m --onnx net.onnx --out net.c"), "--onnx excludes");
+    expect_refused(train_run("emit", "--model m --out named.onnx --table"), "--onnx excludes");
 }
 END_TEST
 
@@ -492,6 +495,18 @@ START_TEST(operations_are_sound_and_onnxruntime_gives_their_values)
 }
 END_TEST
 
+/* As the attention of a model of pairs over an empty source. */
+START_TEST(a_softmax_of_nothing_is_zeros_in_onnxruntime_too)
+{
+    const float numbers[6] = {1, 2, 3, 4, 5, 6}, mask[6] = {-INFINITY, -INFINITY, -INFINITY, 0, -INFINITY, 0};
+    const tg_tensor x = tg_constant(tape, TG_F32, numbers, TG_SHAPE(2, 3)),
+                    y = tg_softmax(tg_add(x, tg_constant(tape, TG_F32, mask, TG_SHAPE(2, 3))), 1);
+    ck_assert_double_eq(tg_at(y, 1), 0);
+    ck_assert(add_output("masked", &(tg_export_config){.input = {x}, .output = {y}}));
+    expect_agreement(1e-6);
+}
+END_TEST
+
 Suite *onnx_suite(void)
 {
     Suite *suite = suite_create("onnx");
@@ -507,6 +522,7 @@ Suite *onnx_suite(void)
     tcase_add_test(runs, units_are_sound_and_onnxruntime_standardises_as_we_do);
     tcase_add_test(runs, softened_units_are_sound_and_onnxruntime_softens_as_we_do);
     tcase_add_test(runs, operations_are_sound_and_onnxruntime_gives_their_values);
+    tcase_add_test(runs, a_softmax_of_nothing_is_zeros_in_onnxruntime_too);
     tcase_add_checked_fixture(programs, train_folder_make, temporary_folder_remove);
     tcase_set_timeout(programs, 600);
     tcase_add_test(programs, the_program_writes_onnx);

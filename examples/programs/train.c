@@ -89,7 +89,7 @@ static settings defaults(void)
     static const char *const of_many[] = {"test-noise", "test-as", "drop-last", NULL};
     static const struct {
         const char *option, *help;
-    } searched[] = {{"lr", "learning rate; 0: the default; auto: search it"},
+    } searched[] = {{"lr", "learning rate; 0: the default; auto: search"},
                     {"init-scale",
                      "factor of all initial weights; 0: 1; auto: search the best by validation, with --lr "
                      "auto the best of both"}};

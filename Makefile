@@ -415,6 +415,7 @@ check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr $(OUT)/bin/intervals
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests all
 	$(OUT)/bin/accuracy --exhaustive
 	$(OUT)/bin/intervals
+	/usr/bin/python3 tests/oracle/advice.py $(OUT)/bin 10
 	$(OUT)/bin/against-mpfr
 	tests/gradcheck/bindings.sh $(OUT)
 	$(MAKE) check-playground

@@ -11,8 +11,8 @@ runs one command alone and keeps its folder.
 
 tables.py reads data, nets.py computes nets, records.py checks a run's folder, verdicts.py the judgement of a comparison
 and the search of learning rates, moments.py those of nets at the start, commands.py makes the commands. troubles.py,
-measures.py, continued.py and repeated.py are oracles of their own: of files as people have them, of scikit-learn's measures,
-of runs that are stopped and continued, and of `train` after `compare`.
+measures.py, continued.py, repeated.py and advice.py are oracles of their own: of files as people have them, of
+scikit-learn's measures, of runs that are stopped and continued, of `train` after `compare`, and of what is advised.
 """
 import collections
 import multiprocessing

@@ -1,0 +1,468 @@
+#!/usr/bin/python3
+"""Follows the advice that the programs print, and counts how often it helps.
+
+    /usr/bin/python3 tests/oracle/advice.py build/bin 10        # binaries, made data sets for each piece of advice
+    /usr/bin/python3 tests/oracle/advice.py build/bin 1 cheap   # without those that train long
+
+Each entry of examples/programs/data/advice.h has a case here and a row in docs/advice.md. A case makes data and a
+command that must print the advice; follows the printed words, literally; and says whether the command then works or
+has a lower loss on test rows. Prints the rows of the table. The status is 1 if an entry has no case or no row, if a
+situation does not show its advice, or if advice helps fewer than eight of ten times.
+"""
+import csv
+import math
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+FAST = ["--epochs", "3", "--no-plots"]
+CASES = {}
+
+
+class Case:
+    """A folder with a data set, and the programs."""
+
+    def __init__(self, binaries, folder, seed):
+        self.binaries, self.folder, self.rng, self.outs = binaries, folder, random.Random(seed), 0
+        self.wrong = seed % 2 == 0
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, program, *arguments):
+        """The status and what is printed; results are in the folder `out`."""
+        done = subprocess.run([os.path.join(self.binaries, program), *arguments], cwd=self.folder, text=True,
+                              capture_output=True, stdin=subprocess.DEVNULL)
+        self.said = " ".join((done.stdout + done.stderr).split())
+        return done.returncode
+
+    def advised(self, name):
+        """The advice as printed, as a match with a group for each value in it."""
+        pattern = ""
+        for part in re.split(r"(%[.0-9]*[zlh]*[a-z]|%\.\*s)", ADVICE[name][0]):
+            pattern += r"(.+?)" if part.startswith("%") else re.escape(part).replace(r"\ ", r"\s+")
+        found = re.search(pattern + r"(?=$|[\s.,;'])" if pattern.endswith("(.+?)") else pattern, self.said)
+        if not found:
+            raise Unsaid("%s is not in: %s" % (name, self.said[-600:]))
+        return found
+
+    def table(self, rows=200, task="classes", edit=None, name="t.csv", noise=0.3):
+        """A table with two numbers, a category and a target; `edit` changes the list of its rows, header first."""
+        weights = [self.rng.gauss(0, 1) for _ in range(3)]
+        lines = [["a", "b", "kind", "y"]]
+        for _ in range(rows):
+            x, kind = [self.rng.gauss(0, 1), self.rng.gauss(5, 2)], self.rng.choice("pqr")
+            y = weights[0] * x[0] + weights[1] * (x[1] - 5) + weights[2] * "pqr".index(kind) + math.sin(2 * x[0])
+            y += self.rng.gauss(0, noise)
+            lines.append(["%.4f" % x[0], "%.4f" % x[1], kind, y])
+        middle = sorted(line[3] for line in lines[1:])[rows // 2]
+        for line in lines[1:]:
+            line[3] = ("yes" if line[3] > middle else "no") if task == "classes" else "%.4f" % line[3]
+        lines = (edit and edit(lines)) or lines
+        with open(self.path(name), "w") as file:
+            file.writelines(",".join(line) + "\n" for line in lines)
+
+    def compare(self, *arguments):
+        """The mean test loss of all activations, infinite if one has none."""
+        self.outs += 1
+        out = "c%d" % self.outs
+        if self.run("compare", "--no-plots", "--jobs", "1", "--out", out, *arguments) != 0:
+            raise Unsaid("compare fails: " + self.said[-300:])
+        with open(self.path(out + "/summary.csv")) as file:
+            self.lines = list(csv.DictReader(file))
+        losses = [float(line["test_loss_mean"] or "nan") for line in self.lines]
+        return sum(math.inf if math.isnan(loss) else loss for loss in losses)
+
+    def shell(self, command, out="u.csv"):
+        """Runs a printed command, sed or awk, on the table."""
+        subprocess.run("%s t.csv > %s" % (command, out), shell=True, cwd=self.folder, check=True)
+
+    def row(self, number):
+        return self.rng.randrange(1, number)
+
+    def sub(self, old, new, name="t.csv"):
+        with open(self.path(name)) as file:
+            text = file.read()
+        with open(self.path(name), "w") as file:
+            file.write(text.replace(old, new))
+
+
+class Unsaid(Exception):
+    pass
+
+
+def case(*names):
+    """Registers a case, with `long` if it trains long."""
+    def add(function):
+        CASES[names[0]] = function, "long" in names[1:]
+        return function
+    return add
+
+
+def trains(c, *arguments, data="t.csv"):
+    return c.run("train", "--data", "csv:" + data, *FAST, "--overwrite", *arguments, "--out", "m") == 0
+
+
+def refused(c, name, *arguments):
+    if trains(c, *arguments):
+        raise Unsaid("is not refused")
+    return c.advised(name)
+
+
+# ---- hints of a comparison ----
+
+@case("SEARCH_RATE", "long")
+def search_rate(c):
+    c.table(task="numbers" if c.wrong else "classes")
+    o = ["--data", "csv:t.csv", "--activations", "relu,gelu_exact", "--seeds", "2", "--epochs", "20"]
+    before = c.compare(*o, "--lr", "1e3")
+    return c.compare(*o, *shlex.split(c.advised("SEARCH_RATE")[0])) < before and "diverged" not in c.said
+
+
+@case("TRAIN_LONGER", "long")
+def train_longer(c):
+    c.table(task="numbers" if c.wrong else "classes")
+    o = ["--data", "csv:t.csv", "--activations", "relu,gelu_exact", "--seeds", "2", "--lr", "3e-4",
+         "--schedule", "constant"]
+    before = c.compare(*o, "--epochs", "6")
+    return c.compare(*o, "--epochs", c.advised("TRAIN_LONGER")[1].rstrip(")")) < before
+
+
+@case("BEYOND_LIST", "long")
+def beyond_list(c):
+    c.table(600, "numbers" if c.wrong else "classes")
+    o = ["--data", "csv:t.csv", "--activations", "relu,gelu_exact", "--seeds", "3", "--epochs", "10"]
+    before = c.compare(*o, "--lr", "1e-5,3e-5" if c.wrong else "0.1,0.3")
+    c.advised("BEYOND_LIST")
+    after = c.compare(*o, "--lr", "auto")
+    return after < before and "--lr auto." not in c.said
+
+
+@case("MORE_SEEDS")
+def more_seeds(c):
+    c.table(rows=120)
+
+    def width():
+        return sum(float(line["test_accuracy_high"]) - float(line["test_accuracy_low"]) for line in c.lines)
+    o = ["--data", "csv:t.csv", "--activations", "relu,tanh", "--epochs", "5"]
+    c.compare(*o, "--seeds", "3")
+    c.advised("MORE_SEEDS")
+    before = width()
+    c.compare(*o, "--seeds", "12")
+    more = width()
+    c.compare(*o, "--seeds", "3", "--measures", "test_loss")
+    return more < before and "Hint: accuracy" not in c.said
+
+
+@case("DIRECTION")
+def direction(c):
+    with open(c.path("r.csv"), "w") as file:
+        file.write("group,seed,zing\n" + "".join("%s,%d,%.3f\n" % (g, s, c.rng.gauss(g == "a", 0.1))
+                                                 for g in "ab" for s in range(6)))
+    c.run("compare", "--runs", "r.csv")
+    found = c.advised("DIRECTION")
+    status = c.run("compare", "--runs", "r.csv", "--more-is-better", found[1])
+    return status == 0 and "a is best" in c.said
+
+
+@case("NORMALISE", "long")
+def normalise(c):
+    c.table(task="numbers" if c.wrong else "classes")
+    o = ["--data", "csv:t.csv", "--activations", "relu_squared,geglu", "--seeds", "2", "--epochs", "10", "--hidden", "32x4"]
+    before = c.compare(*o, "--init", "he_normal")
+    one, other = c.advised("NORMALISE")[0].split(", or ")
+    return max(c.compare(*o, "--init", "he_normal", *one.split()), c.compare(*o, *other.split())) < before
+
+
+@case("NORMALISE_DEEP", "long")
+def normalise_deep(c):
+    c.table(task="numbers" if c.wrong else "classes")
+    o = ["--data", "csv:t.csv", "--activations", "relu_squared,star_relu", "--seeds", "2", "--epochs", "25", "--hidden", "16x12"]
+    before = c.compare(*o)
+    c.advised("NORMALISE_DEEP")
+    return c.compare(*o, "--norm", "rms") < before
+
+
+# ---- notes on a table ----
+
+def test_loss(c, *arguments):
+    """Of train, with enough epochs to learn."""
+    if c.run("train", "--data", "csv:t.csv", "--epochs", "40", "--seed", "3", "--no-plots", "--overwrite", "--out", "m", *arguments):
+        raise Unsaid("train fails: " + c.said[-300:])
+    with open(c.path("m/runs.csv")) as file:
+        return float(next(csv.DictReader(file))["test_loss"])
+
+
+@case("CODE_IS_GAP", "long")
+def code_is_gap(c):
+    holes = set(c.rng.sample(range(1, 401), 60))
+
+    def edit(lines):
+        for i in holes:
+            lines[i][0] = "-999"
+    c.table(400, "numbers", edit)
+    before = test_loss(c)
+    c.advised("CODE_IS_GAP")
+    c.sub("-999", "NA")
+    return test_loss(c, "--missing", "mean") < before
+
+
+@case("IGNORE", "long")
+def ignore(c):
+    def edit(lines):
+        numbers = c.rng.sample(range(10000, 99999), len(lines))
+        return [["id"] + lines[0]] + [["N%d" % n] + line for n, line in zip(numbers, lines[1:])] if c.wrong else \
+            [["day"] + lines[0]] + [["2024-%02d-%02d" % (1 + n % 12, 1 + n % 28)] + line
+                                    for n, line in zip(numbers, lines[1:])]
+    c.table(160, "numbers", edit)
+    status = c.run("train", "--data", "csv:t.csv", "--epochs", "40", "--seed", "3", "--no-plots", "--out", "w")
+    name = c.advised("IGNORE")[1]
+    if status:  # it was refused
+        return test_loss(c, "--ignore", name) < math.inf
+    before = test_loss(c)
+    return test_loss(c, "--ignore", name) < before
+
+
+@case("DUPLICATES", "long")
+def duplicates(c):
+    """The measured accuracy is nearer to that on 2,000 rows of the same kind that training never saw."""
+    c.table(2150, "classes", noise=30)  # nearly coins
+    with open(c.path("t.csv")) as file:
+        lines = file.readlines()
+    with open(c.path("new.csv"), "w") as file:
+        file.writelines(lines[:1] + lines[151:])
+    with open(c.path("t.csv"), "w") as file:
+        file.writelines(shuffled(c, lines[:1] + [line for line in lines[1:151] for _ in range(3)]))
+
+    def gap(*arguments):
+        test_loss(c, "--epochs", "300", "--patience", "0", "--refit", "no", "--lr", "0.01", "--hidden", "128x2", *arguments)
+        again = c.said
+        with open(c.path("m/runs.csv")) as file:
+            measured = float(next(csv.DictReader(file))["test_accuracy"])
+        if c.run("predict", "--model", "m", "--data", "csv:new.csv"):
+            raise Unsaid("predict fails: " + c.said[-300:])
+        c.said, found = again, re.search(r"accuracy ([0-9.]+) %", c.said)
+        return abs(measured - float(found[1]) / 100)
+    with_copies = gap()
+    c.advised("DUPLICATES")
+    return gap("--drop-duplicates") < with_copies and "features of a training sample" not in c.said
+
+
+def shuffled(c, lines):
+    rest = lines[1:]
+    c.rng.shuffle(rest)
+    return lines[:1] + rest
+
+
+# ---- refusals of a table ----
+
+@case("MISSING")
+def missing(c):
+    def edit(lines):
+        for _ in range(9):
+            lines[c.row(200)][c.rng.choice([0, 1, 2])] = c.rng.choice(["", "NA", "?"])
+    c.table(edit=edit)
+    refused(c, "MISSING")
+    return trains(c, "--missing", "drop") and trains(c, "--missing", "mean")
+
+
+@case("ONE_CELL")
+def one_cell(c):
+    where = c.row(200)
+
+    def edit(lines):
+        lines[where][c.rng.choice([0, 1])] = c.rng.choice(["total", "#DIV/0", "12 m", "abc"])
+    c.table(edit=edit)
+    command = "sed %sd" % refused(c, "ONE_CELL")[1]
+    c.shell(command)
+    return trains(c, data="u.csv") and "199 rows" in c.said
+
+
+@case("ONE_MARK")
+def one_mark(c):
+    def edit(lines):
+        for i in c.rng.sample(range(1, 200), 8):
+            lines[i][1] = "unknown"
+    c.table(edit=edit)
+    refused(c, "ONE_MARK")
+    c.sub("unknown", "NA")
+    return trains(c, "--missing", "drop") and trains(c, "--missing", "mean")
+
+
+@case("FEW_CELLS")
+def few_cells(c):
+    words = ["bad", "low", "off"]
+
+    def edit(lines):
+        for k, i in enumerate(c.rng.sample(range(1, 200), 8)):
+            lines[i][0] = words[k % 3]
+    c.table(edit=edit)
+    refused(c, "FEW_CELLS")
+    for word in words:
+        c.sub(word, "NA")
+    return trains(c, "--missing", "drop") and trains(c, "--missing", "mean")
+
+
+@case("MINUS")
+def minus(c):
+    c.table()
+    c.sub("-", "\u2212")
+    found = refused(c, "MINUS")
+    c.shell(found[0])
+    return trains(c, data="u.csv")
+
+
+@case("HEADER_AGAIN")
+def header_again(c):
+    where = c.row(200)
+    c.table(edit=lambda lines: lines[:where] + lines[:1] + lines[where:])
+    command = refused(c, "HEADER_AGAIN")[0][:-len(" leaves it out")]
+    c.shell(command)
+    return trains(c, data="u.csv") and "200 rows" in c.said
+
+
+@case("CLASSES")
+def classes(c):
+    def edit(lines):
+        for line in lines[1:]:
+            line[3] = c.rng.choice(["low", "mid", "7"])
+    c.table(edit=edit)
+    refused(c, "CLASSES", "--task", "regression")
+    return trains(c, "--task", "classification")
+
+
+@case("CATEGORIES")
+def categories(c):
+    def edit(lines):
+        for line in lines[1:]:
+            line[1] = c.rng.choice(["0", "1", "2", "2", "1", "3+"])
+    c.table(edit=edit)
+    name = refused(c, "CATEGORIES")[1]
+    return trains(c, "--categorical", name) and trains(c, "--ignore", name)
+
+
+# ---- refusals of options and folders ----
+
+@case("UNKNOWN")
+def unknown(c):
+    c.table()
+    trains(c)
+    c.table(20, name="new.csv")
+    c.sub(",p,", ",new,", "new.csv")
+    if c.run("predict", "--model", "m", "--data", "csv:new.csv") == 0:
+        raise Unsaid("is not refused")
+    advice = c.advised("UNKNOWN")[0].split(" treats")[0]
+    return c.run("predict", "--model", "m", "--data", "csv:new.csv", *advice.split()) == 0
+
+
+@case("OTHER_FOLDER")
+def other_folder(c):
+    c.table()
+    o = ["--data", "csv:t.csv", "--no-plots"]
+    c.run("train", *o, "--epochs", "2", "--out", "m")
+    if c.run("train", *o, "--epochs", "3", "--out", "m") == 0:
+        raise Unsaid("is not refused")
+    c.advised("OTHER_FOLDER")
+    return c.run("train", *o, "--epochs", "3", "--out", "n") == 0 and \
+        c.run("train", *o, "--epochs", "3", "--out", "m", "--overwrite") == 0
+
+
+@case("START")
+def start(c):
+    c.table()
+    trains(c)
+    c.table()
+    if c.run("train", "--resume", "--out", "m") == 0:
+        raise Unsaid("is not refused")
+    c.advised("START")
+    advice = re.search(r"--start \S+", c.said)[0]
+    return c.run("train", "--data", "csv:t.csv", *FAST, *advice.split(), "--out", "n") == 0
+
+
+@case("ACTIVATION")
+def activation(c):
+    c.table()
+    trains(c, "--activation", "relu")
+    o = ["--data", "csv:t.csv", *FAST, "--activation", "tanh", "--start", "m/best.safetensors", "--out", "n"]
+    if c.run("train", *o) == 0:
+        raise Unsaid("is not refused")
+    c.advised("ACTIVATION")
+    return all(c.run("train", *o, "--overwrite", "--activation-from", choice) == 0 for choice in ("file", "model"))
+
+
+@case("CONTEXT")
+def context(c):
+    with open(c.path("p.tsv"), "w") as file:
+        for _ in range(60):
+            word = "".join(c.rng.choice("abcd") for _ in range(c.rng.randint(6, 12)))
+            file.write("%s\t%s\n" % (word, word[::-1]))
+    o = ["--data", "pairs:p.tsv", "--epochs", "1", "--width", "8", "--layers", "1", "--heads", "1", "--no-plots", "--out", "m"]
+    if c.run("train", *o, "--context", "4") == 0:
+        raise Unsaid("is not refused")
+    return c.run("train", *o, "--context", c.advised("CONTEXT")[1]) == 0
+
+
+# ---- all ----
+
+def read_advice():
+    """The entries of the table in the source: {name: (text, condition)}."""
+    with open(os.path.join(TOP, "examples/programs/data/advice.h")) as file:
+        found = re.findall(r"/\* ([^/]*?) \*/\n#define ADVICE_(\w+) (.*)", file.read())
+    advice = {}
+    for condition, name, text in found:
+        text = re.sub(r"ADVICE_(\w+)", lambda m: '"%s"' % advice[m[1]][0], text)
+        advice[name] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)), " ".join(condition.split())
+    return advice
+
+
+ADVICE = read_advice()
+
+
+def follow(binaries, name, count):
+    """How often the advice helped."""
+    helped = 0
+    for seed in range(1, count + 1):
+        with tempfile.TemporaryDirectory(prefix="tapegrad-advice-") as folder:
+            helped += bool(CASES[name][0](Case(binaries, folder, seed)))
+    return helped
+
+
+def main():
+    binaries, count, cheap = os.path.abspath(sys.argv[1]), int(sys.argv[2]), "cheap" in sys.argv[3:]
+    only, wrong, done = [word for word in sys.argv[3:] if word != "cheap"], [], 0
+    with open(os.path.join(TOP, "docs/advice.md")) as file:
+        listed = file.read()
+    for name in sorted(set(CASES) - set(ADVICE)):
+        wrong.append("%s is no advice of the programs" % name)
+    for name, (text, condition) in ADVICE.items():
+        if name not in CASES:
+            wrong.append("%s has no case" % name)
+            continue
+        shown = re.sub(r"%[.0-9]*s|%\.\*s", "NAME", re.sub(r"%z?[du]", "N", text)).replace("|", "\\|")
+        row = "| %s | `%s` |" % (condition, shown)
+        if row not in listed:
+            wrong.append("docs/advice.md lacks: " + row)
+        if (only and name not in only) or (cheap and CASES[name][1]):
+            continue
+        done += 1
+        try:
+            helped = follow(binaries, name, count)
+        except (Unsaid, subprocess.CalledProcessError) as problem:
+            wrong.append("%s: %s" % (name, problem))
+            continue
+        print("%s %d of %d |" % (row, helped, count), flush=True)
+        if 10 * helped < 8 * count:
+            wrong.append("%s helped %d of %d times" % (name, helped, count))
+    print("\n".join(wrong))
+    print("%d%%: Checks: %d, Failures: %d, Errors: 0" % (100 * (done - len(wrong)) // max(done, 1), done, len(wrong)))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -72,9 +72,9 @@ static tg_strided loops_of(const tg_value *value)
 
 /* The formula of an operation that is a loop around one; NULL: none. The operation of a user may have the name of one
  * of ours. */
-static const tg_formula *formula_of(const tg_value *value)
+static const tg_kernel_formula *formula_of(const tg_value *value)
 {
-    static const tg_formula copies = {NULL, "x"};
+    static const tg_kernel_formula copies = {NULL, "x"};
     if (!value->op || !(value->op->flags & TG_ELEMENTWISE) || tg_op_find(value->op->name) != value->op)
         return NULL;
     return value->op == &tg_op_copy ? &copies : tg_formula_find(value->op->name);
@@ -115,7 +115,7 @@ static void formula_body(tg_writer *w, int indent)
     char at[200], number[40];
     const tg_value *value = w->value;
     const tg_strided s = loops_of(value);
-    const tg_formula *f = formula_of(value);
+    const tg_kernel_formula *f = formula_of(value);
     for (int k = 0; k < value->input_count; k++)
         tg_writer_say(w, indent, "const tg_real %c = $%d[%s];", value->input_count == 1 ? 'x' : "ab"[k], k,
                       index_text(&s, k, 0, 0, at));

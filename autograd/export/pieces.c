@@ -9,7 +9,7 @@ typedef struct piece {
     int bits;          /* the floating type that it is for; 0: any */
     bool is_function;
     const char *text;
-    tg_formula formula; /* of a line of kernels.def, if loops around it can be written elsewhere too */
+    tg_kernel_formula formula; /* of a line of kernels.def, if loops around it can be written elsewhere too */
 } piece;
 
 /* A line of kernels.def as it is there, without macros of elementwise.def: elementwise.inc makes the function of it. */
@@ -62,7 +62,7 @@ bool tg_pieces_have(const char *name)
     return find_piece(name, strlen(name), 0) >= 0;
 }
 
-const tg_formula *tg_formula_find(const char *name)
+const tg_kernel_formula *tg_formula_find(const char *name)
 {
     char vector[80];
     snprintf(vector, sizeof vector, "vector_%s", name);

@@ -12,13 +12,13 @@
 #include "autograd/shape.h"
 
 /* The value of an elementwise line of kernels.def, a C expression: of x, perhaps with a number, or of a and b. */
-typedef struct tg_formula {
+typedef struct tg_kernel_formula {
     const char *number; /* the name of the number; NULL: none */
     const char *value;
-} tg_formula;
+} tg_kernel_formula;
 
 /* NULL if no formula has that name: its loop is written out, or it is not elementwise. */
-const tg_formula *tg_formula_find(const char *name);
+const tg_kernel_formula *tg_formula_find(const char *name);
 
 /* True if the kernels define this name. */
 bool tg_pieces_have(const char *name);

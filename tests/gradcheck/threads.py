@@ -1,0 +1,167 @@
+"""What people ask about gradient checks, each remade as a small function, and what five checkers say: the tables of docs/gradcheck.md.
+
+    python3 tests/gradcheck/threads.py BUILD [PYTHON-WITH-TORCH] [PYTHON-WITH-JAX]
+
+All at their default settings, in double. SciPy's check_grad gives an absolute error, which counts as wrong from 1e-6 on; the gradient of
+numdifftools counts as contradicting where it differs by 1e-6 of the largest element. tapegrad is also told what the thread knows.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+import zlib
+
+import numpy as np
+
+here = os.path.dirname(os.path.abspath(__file__))
+rng = np.random.default_rng(1)
+noise = lambda x: zlib.crc32(np.ascontiguousarray(x).tobytes()) / 2**31 - 1
+
+
+def kepler(x, tolerance):
+    e, before = x, np.inf
+    while abs(e - before) > tolerance:
+        before, e = e, x + 0.6 * np.sin(e)
+    return e
+
+
+def soft(x):
+    p = np.exp(x - x.max())
+    return p / p.sum()
+
+
+A = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.2], [0.1, -0.2, 1.1]])
+c3 = np.array([0.3, -0.7, 1.1])
+big = 1 + rng.random(200)
+unit = lambda q: q / np.sqrt((q * q).sum())
+q0 = unit(np.array([0.5, -0.5, 0.7, 0.1]))
+
+# What it is; is the gradient right; f, gradient, x; what the thread knows.
+cases = [
+    ("a coefficient of 2e4 beside a field of 1, solved to 1e-9 (tesseract-core 706, 713)", True, lambda x: (x[0] / 2e4 * x[1] ** 2 + x[1]) * (1 + 1e-9 * noise(x)), lambda x: np.array([x[1] ** 2 / 2e4, 2 * x[0] / 2e4 * x[1] + 1]), [2.1e4, 0.8], {"value_rtol": 1e-9}),
+    ("the same, 3 % off in one term", False, lambda x: (x[0] / 2e4 * x[1] ** 2 + x[1]) * (1 + 1e-9 * noise(x)), lambda x: np.array([1.03 * x[1] ** 2 / 2e4, 2 * x[0] / 2e4 * x[1] + 1]), [2.1e4, 0.8], {"value_rtol": 1e-9}),
+    ("a solver that converges to 1e-9 (tesseract-core 740)", True, lambda x: kepler(x[0], 1e-9) * x[1], lambda x: np.array([x[1] / (1 - 0.6 * np.cos(kepler(x[0], 1e-9))), kepler(x[0], 1e-9)]), [1.1, 2.0], {"value_rtol": 1e-9}),
+    ("the same, 3 % off in one term (tesseract-core 740)", False, lambda x: kepler(x[0], 1e-9) * x[1], lambda x: np.array([1.03 * x[1] / (1 - 0.6 * np.cos(kepler(x[0], 1e-9))), kepler(x[0], 1e-9)]), [1.1, 2.0], {"value_rtol": 1e-9}),
+    ("a solver stopped at 1e-5 (tesseract-core 749)", True, lambda x: kepler(x[0], 1e-5) * x[1], lambda x: np.array([x[1] / (1 - 0.6 * np.cos(kepler(x[0], 1e-12))), kepler(x[0], 1e-12)]), [1.1, 2.0], {"value_rtol": 1e-5}),
+    ("values with noise of 1e-6 (tesseract-core 749)", True, lambda x: (x @ A @ x) * (1 + 1e-6 * noise(x)), lambda x: 2 * A @ x, c3, {"value_rtol": 1e-6}),
+    ("the same, 3 % off", False, lambda x: (x @ A @ x) * (1 + 1e-6 * noise(x)), lambda x: 2.06 * A @ x, c3, {"value_rtol": 1e-6}),
+    ("a small gradient, twice as large as it should be (scipy 7766)", False, lambda x: 1e-8 * (x @ x), lambda x: 4e-8 * x, c3, {}),
+    ("a large gradient (scipy 7766)", True, lambda x: 1e8 * (x ** 4).sum(), lambda x: 4e8 * x ** 3, c3, {}),
+    ("a large gradient, off by 1e-3", False, lambda x: 1e8 * (x ** 4).sum(), lambda x: 4.004e8 * x ** 3, c3, {}),
+    ("a sum of squared differences at 200 inputs (nlopt 328)", True, lambda x: ((x - 0.5) ** 2).sum(), lambda x: 2 * (x - 0.5), np.arange(1.0, 201), {}),
+    ("the same, one element off by 1e-2", False, lambda x: ((x - 0.5) ** 2).sum(), lambda x: 2 * (x - 0.5) * np.where(np.arange(200) == 77, 1.01, 1), np.arange(1.0, 201), {}),
+    ("a unit quaternion that must stay one (ceres-solver 917)", True, lambda q: q[0] * q[1] if abs(q @ q - 1) < 1e-9 else float("nan"), lambda q: np.array([q[1], q[0], 0, 0]) + 3 * q, q0, {"project": unit}),
+    ("the same, 1 % off along it", False, lambda q: q[0] * q[1] if abs(q @ q - 1) < 1e-9 else float("nan"), lambda q: np.array([q[1], 1.01 * q[0], 0, 0]) + 3 * q, q0, {"project": unit}),
+    ("steps chosen for another scale: x near 1e-6 (ceres-solver 1206)", True, lambda x: np.sin(1e6 * x).sum(), lambda x: 1e6 * np.cos(1e6 * x), 1e-6 * c3, {}),
+    ("central differences of a steep function (ceres-solver 554)", True, lambda x: np.exp(20 * x).sum(), lambda x: 20 * np.exp(20 * x), c3, {}),
+    ("the same, off by 1e-4", False, lambda x: np.exp(20 * x).sum(), lambda x: 20.002 * np.exp(20 * x), c3, {}),
+    ("an input of 3e5 beside one of 1 (jax-gcm 820)", True, lambda x: np.sin(x[0] / 1e5) * x[1], lambda x: np.array([np.cos(x[0] / 1e5) / 1e5 * x[1], np.sin(x[0] / 1e5)]), [3.1e5, 0.8], {}),
+    ("the same, nothing arrives at the large one (jax-gcm 820)", False, lambda x: np.sin(x[0] / 1e5) * x[1], lambda x: np.array([0, np.sin(x[0] / 1e5)]), [3.1e5, 0.8], {}),
+    ("a logarithm that fails below 0", True, lambda x: np.log(x).sum(), lambda x: 1 / x, [1e-7, 2.0], {"low": 0.0}),
+    ("a square root at its bound beside others", True, lambda x: (x ** 1.5).sum(), lambda x: 1.5 * x ** 0.5, [0.0, 2.0], {"low": 0.0}),
+    ("a divergence of a softmax from itself", True, lambda x: float((soft(x) * (np.log(soft(x)) - np.log(soft(c3)))).sum()), lambda x: soft(x) * (np.log(soft(x)) - np.log(soft(c3)) - (soft(x) * (np.log(soft(x)) - np.log(soft(c3)))).sum()), c3, {}),
+    ("an absolute value beside its kink, at 1e-7", True, lambda x: np.abs(x).sum(), np.sign, [1e-7, -0.4], {}),
+    ("the same with the sign of the other side", False, lambda x: np.abs(x).sum(), lambda x: np.array([-1.0, -1.0]), [1e-7, -0.4], {}),
+    ("a mean without its division", False, lambda x: (x ** 2).mean(), lambda x: 2 * x, c3, {}),
+    ("a product of 200 numbers, whose gradient divides by each: NaN where one is 0", True, lambda x: float(np.prod(x / 1.5)), lambda x: np.prod(x / 1.5) / x, big, {"here_only": True}),
+    ("a tail of 1e-30", True, lambda x: np.exp(-x).sum(), lambda x: -np.exp(-x), [69.0, 70.0], {}),
+    ("a tail of 1e-30, 10 % off", False, lambda x: np.exp(-x).sum(), lambda x: -1.1 * np.exp(-x), [69.0, 70.0], {}),
+]
+
+
+class Counted:
+    def __init__(self, f):
+        self.f, self.calls = f, 0
+
+    def __call__(self, *x):
+        self.calls += 1
+        return self.f(*x)
+
+
+def by_scipy(f, g, x, known):
+    from scipy.optimize import check_grad
+    return check_grad(f, g, x) < 1e-6
+
+
+def by_numdifftools(f, g, x, known):
+    import numdifftools
+    found, own = np.atleast_1d(numdifftools.Gradient(f)(x)), g(x)
+    return bool(np.abs(found - own).max() <= 1e-6 * np.abs(own).max())
+
+
+def by_tapegrad(f, g, x, known):
+    import tapegrad
+    result = tapegrad.gradcheck(lambda x: float(f(x)), g, x, **known)
+    return None if result.status == "cannot tell" else result.passed
+
+
+def by_plain_tapegrad(f, g, x, known):
+    return by_tapegrad(f, g, x, {})
+
+
+def by_torch(f, g, x, known):
+    import torch
+
+    class Own(torch.autograd.Function):
+        @staticmethod
+        def forward(context, x):
+            context.save_for_backward(x)
+            return torch.tensor(float(f(x.detach().numpy())), dtype=torch.float64)
+
+        @staticmethod
+        def backward(context, v):
+            return v * torch.tensor(g(context.saved_tensors[0].detach().numpy()))
+
+    return torch.autograd.gradcheck(Own.apply, (torch.tensor(x, requires_grad=True),), raise_exception=False)
+
+
+def by_jax(f, g, x, known):
+    import jax
+    jax.config.update("jax_enable_x64", True)
+    from jax.test_util import check_grads
+    call = lambda f, x, like: jax.pure_callback(lambda x: np.asarray(f(np.asarray(x)), np.float64), like, x)
+    own = jax.custom_vjp(lambda x: call(f, x, jax.ShapeDtypeStruct((), np.float64)))
+    own.defvjp(lambda x: (own(x), x), lambda x, v: (v * call(g, x, jax.ShapeDtypeStruct(x.shape, np.float64)),))
+    try:
+        check_grads(own, (jax.numpy.asarray(x),), order=1, modes=["rev"])
+        return True
+    except AssertionError:
+        return False
+
+
+def run(check):
+    rows = []
+    for _, _, f, g, x, known in cases:
+        f, g, x = Counted(f), Counted(g), np.array(x, np.float64)
+        begin = time.perf_counter()
+        with np.errstate(all="ignore"):
+            try:
+                says = check(f, g, x, known)
+            except Exception as error:
+                says = type(error).__name__
+        rows.append((says if says is None or isinstance(says, str) else bool(says), f.calls + g.calls, time.perf_counter() - begin))
+    return rows
+
+
+def main():
+    if sys.argv[1] in ("torch", "jax"):
+        run({"torch": by_torch, "jax": by_jax}[sys.argv[1]])  # warm: what is imported and compiled is not timed
+        return print(json.dumps(run({"torch": by_torch, "jax": by_jax}[sys.argv[1]])))
+    build, pythons = sys.argv[1], dict(zip(("torch", "jax"), sys.argv[2:]))
+    sys.path.insert(0, os.path.join(here, "../../examples/gradcheck"))
+    os.environ["TAPEGRAD_LIBRARY"] = os.path.join(os.path.abspath(build), "libtapegrad.so")
+    columns = {"tapegrad": run(by_plain_tapegrad), "tapegrad, told": run(by_tapegrad), "SciPy": run(by_scipy), "numdifftools": run(by_numdifftools)}
+    for name, python in pythons.items():
+        columns[{"torch": "PyTorch", "jax": "JAX"}[name]] = json.loads(subprocess.run([python, __file__, name], stdout=subprocess.PIPE, check=True).stdout)
+    words = lambda says: "passed" if says is True else "wrong" if says is False else "cannot tell" if says is None else says
+    mark = lambda says, right: words(says) if says is None or says is right else f"**{words(says)}**"
+    print("| function | its gradient | " + " | ".join(columns) + " |\n|---" * 1 + "|---" * (1 + len(columns)) + "|")
+    for i, (what, right, *_) in enumerate(cases):
+        print(f"| {what} | {'right' if right else 'wrong'} | " + " | ".join(mark(rows[i][0], right) for rows in columns.values()) + " |")
+    print("\n| function | " + " | ".join(columns) + " |\n|---" + "|---" * len(columns) + "|")
+    for i in (2, 3, 7, 8, 10, 11, 15, 17, 24, 26):
+        print(f"| {cases[i][0]} | " + " | ".join(f"{rows[i][1]}, {1e3 * rows[i][2]:.1f} ms" for rows in columns.values()) + " |")
+
+
+main()

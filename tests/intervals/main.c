@@ -4,7 +4,7 @@
  *     intervals [TABLES [POPULATION ROWS SEEDS]...]     200 tables of each cell; all cells if none is given
  *
  * Prints a line for each cell, pair of nets and number of seeds, and then, over all cells with light tails and over
- * those with heavy ones, a line for each number of seeds and method.
+ * those of the other kinds, a line for each number of seeds and method.
  */
 #include "tests/intervals/simulate.h"
 
@@ -13,21 +13,21 @@
 #include <stdlib.h>
 
 static const int seeds[] = {3, 5, 10, 30, 100};
-enum { COUNTS = sizeof seeds / sizeof *seeds };
+enum { COUNTS = sizeof seeds / sizeof *seeds, KINDS = 3 };
 
-/* Over the cells of populations with light tails, and of those with heavy ones. */
+/* Over the cells of populations of each kind. */
 static struct {
     int cells;
     simulation_result sum, least, most;
-} all[2][COUNTS][SIMULATION_METHODS];
+} all[KINDS][COUNTS][SIMULATION_METHODS];
 
-static void count(int heavy, int k, int method, const simulation_result *r)
+static void count(int kind, int k, int method, const simulation_result *r)
 {
     if (isnan(r->coverage))
         return;
-    simulation_result *sum = &all[heavy][k][method].sum, *least = &all[heavy][k][method].least,
-                      *most = &all[heavy][k][method].most;
-    if (all[heavy][k][method].cells++ == 0)
+    simulation_result *sum = &all[kind][k][method].sum, *least = &all[kind][k][method].least,
+                      *most = &all[kind][k][method].most;
+    if (all[kind][k][method].cells++ == 0)
         *least = *most = *r;
     sum->false_alarm += r->false_alarm;
     sum->width += r->width;
@@ -39,45 +39,42 @@ static void count(int heavy, int k, int method, const simulation_result *r)
     most->width = fmax(most->width, r->width);
 }
 
-static void print_row(const simulation *s, const char *name, simulation_measure measure, const char *pair, int number,
-                      int k)
+static void print_row(const simulation *s, int measure, const char *pair, int number, int k)
 {
-    printf("%-9s %5d  %-8s  %-7s %4d ", s->cell.population, s->cell.rows, name, pair, seeds[k]);
+    printf("%-9s %5d  %-8s  %-7s %4d ", s->cell.population, s->cell.rows, simulation_measures[measure], pair, seeds[k]);
     for (int method = 0; method < SIMULATION_METHODS; method++) {
         const simulation_result r = simulation_judge(s, measure, number, (simulation_method)method, seeds[k]);
         printf("  | %5.1f %5.1f %5.2f %5.0f", 100 * r.coverage, 100 * r.false_alarm, r.width, 100 * r.power);
-        count(simulation_has_heavy_tails(s->cell.population), k, method, &r);
+        count(simulation_kind(s->cell.population), k, method, &r);
     }
     putchar('\n');
 }
 
 static void print_cell(const simulation_cell *cell)
 {
-    static const char *const pairs[SIMULATION_PAIRS] = {"gelu", "swiglu", "twin"};
+    static const char *const pairs[SIMULATION_PAIRS + 1] = {"gelu", "swiglu", "twin", "(relu)"};
     simulation s = simulate(cell, 1);
-    const int classes = simulation_has_classes(cell->population);
-    for (int pair = 0; pair < SIMULATION_PAIRS; pair++)
-        for (int k = 0; k < COUNTS && seeds[k] <= cell->seeds; k++) {
-            print_row(&s, "loss", SIMULATION_LOSS, pairs[pair], pair, k);
-            print_row(&s, classes ? "accuracy" : "R2", classes ? SIMULATION_ACCURACY : SIMULATION_R2, pairs[pair], pair,
-                      k);
-        }
+    for (int measure = 0; measure < SIMULATION_MEASURES; measure++)
+        for (int pair = 0; pair <= SIMULATION_LEVEL && simulation_has(&s, measure); pair++)
+            for (int k = 0; k < COUNTS && seeds[k] <= cell->seeds; k++)
+                print_row(&s, measure, pairs[pair], pair, k);
     simulation_free(&s);
     fflush(stdout);
 }
 
-static void print_summary(int heavy)
+static void print_summary(int kind)
 {
+    static const char *const kinds[KINDS] = {"light tails", "heavy tails", "a rare class"};
     static const char *const names[SIMULATION_METHODS] = {"Student's t over seeds", "Nadeau and Bengio",
                                                           "seeds and rows", "the same table"};
-    printf("\n%s tails\nseeds  method                  covered %%       false alarms %%  half-width     power %%\n"
+    printf("\n%s\nseeds  method                  covered %%       false alarms %%  half-width     power %%\n"
            "                               least to most   mean, most      mean, most     mean, least\n",
-           heavy ? "heavy" : "light");
+           kinds[kind]);
     for (int k = 0; k < COUNTS; k++)
         for (int method = 0; method < SIMULATION_METHODS; method++) {
-            const double cells = all[heavy][k][method].cells;
-            const simulation_result *sum = &all[heavy][k][method].sum, *least = &all[heavy][k][method].least,
-                                    *most = &all[heavy][k][method].most;
+            const double cells = all[kind][k][method].cells;
+            const simulation_result *sum = &all[kind][k][method].sum, *least = &all[kind][k][method].least,
+                                    *most = &all[kind][k][method].most;
             if (cells > 0)
                 printf("%5d  %-22s  %5.1f to %5.1f  %5.1f, %5.1f   %6.2f, %5.2f  %5.0f, %3.0f\n", seeds[k],
                        names[method], 100 * least->coverage, 100 * most->coverage, 100 * sum->false_alarm / cells,
@@ -102,7 +99,7 @@ int main(int argc, char **argv)
     for (int i = 0; argc < 3 && simulation_populations[i]; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
             print_cell(&(simulation_cell){simulation_populations[i], sizes[k].rows, tables, sizes[k].seeds});
-    print_summary(0);
-    print_summary(1);
+    for (int kind = 0; kind < KINDS; kind++)
+        print_summary(kind);
     return fflush(stdout) != 0;
 }

@@ -12,16 +12,19 @@ enum { FEATURES = 8, NETS = SIMULATION_PAIRS + 1 };
 
 /* ---- populations ---- */
 
-const char *const simulation_populations[] = {"classes", "coin", "numbers", "outliers", "skewed", NULL};
+const char *const simulation_populations[] = {"classes", "coin", "rare", "numbers", "outliers", "skewed", NULL};
+const char *const simulation_measures[SIMULATION_MEASURES] = {"loss", "accuracy", "balanced", "F1", "AUC",
+                                                              "R2",   "RMSE",     "MAE",      "ECE"};
 
 int simulation_has_classes(const char *population)
 {
-    return strcmp(population, "classes") == 0 || strcmp(population, "coin") == 0;
+    return strcmp(population, "classes") == 0 || strcmp(population, "coin") == 0 || strcmp(population, "rare") == 0;
 }
 
-int simulation_has_heavy_tails(const char *population)
+int simulation_kind(const char *population)
 {
-    return strcmp(population, "outliers") == 0 || strcmp(population, "skewed") == 0;
+    return strcmp(population, "rare") == 0 ? 2
+                                           : strcmp(population, "outliers") == 0 || strcmp(population, "skewed") == 0;
 }
 
 /* Student's t with 3 degrees of freedom: heavy tails. */
@@ -34,7 +37,7 @@ static double heavy(tg_rng *rng)
     return z / sqrt(squares / 3);
 }
 
-/* classes: depends on the features; coin: does not; numbers: normal noise; outliers: noise with heavy tails; skewed:
+/* classes: depends on the features; coin: does not; rare: one of six is of the second class; numbers: normal noise; outliers: noise with heavy tails; skewed:
  * log-normal. */
 static float draw_target(const char *population, const float *x, tg_rng *rng)
 {
@@ -43,6 +46,8 @@ static float draw_target(const char *population, const float *x, tg_rng *rng)
         return tg_rng_uniform(rng) < 1 / (1 + exp(-2.5 * signal));
     if (strcmp(population, "coin") == 0)
         return tg_rng_uniform(rng) < 0.5;
+    if (strcmp(population, "rare") == 0)
+        return tg_rng_uniform(rng) < 1 / (1 + exp(3.2 - 2 * signal));
     if (strcmp(population, "numbers") == 0)
         return (float)(signal + 0.5 * tg_rng_normal(rng));
     if (strcmp(population, "outliers") == 0)
@@ -66,17 +71,35 @@ static tg_tensor losses_of(const split *s, tg_mlp *net, tg_tape *tape, int first
     return s->classes ? tg_bce_on_logits(*output, y) : tg_mse(*output, y);
 }
 
-/* Losses and hits of `rest` rows from `first` on. */
-static void measure(const split *s, tg_mlp *net, tg_tape *tape, int first, float *loss, float *hit)
+/* What `rest` rows from `first` on add to each measure: value[measures, rest]. */
+static void measure(const split *s, tg_mlp *net, tg_tape *tape, int first, float *value)
 {
-    tg_tensor output;
+    tg_card_input target = {.scale = {.scale = 1}};
+    const tg_card card = {.task = s->classes ? TG_CARD_CLASSES : TG_CARD_TARGETS,
+                          .classes = s->classes ? 2 : 0,
+                          .targets = !s->classes,
+                          .target = &target,
+                          .spec.outputs = s->classes ? 2 : 1};
+    const size_t count = (size_t)s->rest;
+    float *output = memory_checked(calloc(2 * count, sizeof *output));
+    int32_t *label = memory_checked(calloc(count, sizeof *label));
+    tg_tensor outputs;
     tg_tape_reset(tape);
-    losses_of(s, net, tape, first, s->rest, &output);
-    for (int i = 0; i < s->rest; i++) {
-        const double z = tg_at(output, i), y = s->y[first + i];
-        loss[i] = (float)(s->classes ? fmax(z, 0) - z * y + log1p(exp(-fabs(z))) : (z - y) * (z - y));
-        hit[i] = (z > 0) == (y > 0.5);
+    losses_of(s, net, tape, first, s->rest, &outputs);
+    for (size_t i = 0; i < count; i++) {
+        const double z = tg_at(outputs, (int64_t)i), y = s->y[(size_t)first + i];
+        output[s->classes ? 2 * i + 1 : i] = (float)z; /* logits 0 and z */
+        label[i] = s->classes && y > 0.5;
+        value[i] = (float)(s->classes ? fmax(z, 0) - z * y + log1p(exp(-fabs(z))) : (z - y) * (z - y));
+        value[count + i] = s->classes ? (z > 0) == (y > 0.5) : NAN;
     }
+    double *others = memory_checked(
+        influence(&card, &(influence_rows){.count = count, .output = output, .label = label, .wanted = s->y + first}));
+    for (size_t i = 0; i < INFLUENCES * count; i++)
+        value[SIMULATION_OTHERS * count + i] = (float)others[i];
+    free(others);
+    free(output);
+    free(label);
 }
 
 static float mean_of(const float *values, int count)
@@ -87,8 +110,9 @@ static float mean_of(const float *values, int count)
     return (float)(sum / count);
 }
 
-/* Losses and hits of the test rows by the weights of the best epoch on the validation rows, and their means there. */
-static void train(const split *s, tg_activation activation, const tg_rng *rng, float *loss, float *hit, float valid[2])
+/* Measures the weights of the best epoch on the validation rows: value[measures, rest] of the test rows, and the measures
+ * of the validation rows. */
+static void train(const split *s, tg_activation activation, const tg_rng *rng, float *value, float *valid)
 {
     enum { EPOCHS = 12, BATCH = 16 };
     tg_rng order_of = tg_rng_stream(rng, "order");
@@ -113,14 +137,23 @@ static void train(const split *s, tg_activation activation, const tg_rng *rng, f
         lowest = fmin(lowest, now);
     }
     tg_parameters_swap(tg_mlp_parameters(net), best);
-    measure(s, net, tape, s->train, loss, hit);
-    valid[0] = mean_of(loss, s->rest);
-    valid[1] = mean_of(hit, s->rest);
-    measure(s, net, tape, s->train + s->rest, loss, hit);
+    measure(s, net, tape, s->train, value);
+    for (int m = 0; m < SIMULATION_MEASURES; m++)
+        valid[m] = mean_of(value + m * s->rest, s->rest);
+    measure(s, net, tape, s->train + s->rest, value);
     free(best);
     tg_tape_free(tape);
     tg_optimizer_free(adamw);
     tg_mlp_free(net);
+}
+
+/* True if the validation or the test rows are of one class, which a stratified split avoids. */
+static bool lacks_a_class(const float *y, const int32_t *order, int rest)
+{
+    int second[2] = {0, 0};
+    for (int i = 0; i < 2 * rest; i++)
+        second[i / rest] += y[order[i]] > 0.5;
+    return second[0] % rest == 0 || second[1] % rest == 0;
 }
 
 /* One seed of a table: splits it, trains the nets, and notes the rows. */
@@ -135,22 +168,19 @@ static void run_seed(simulation *s, int64_t at, const float *x, const float *y, 
     tg_rng shuffle = tg_rng_stream(rng, "split");
     for (int i = 0; i < rows; i++)
         order[i] = i;
-    tg_rng_shuffle(&shuffle, (size_t)rows, order);
-    double sum = 0, squares = 0;
+    do
+        tg_rng_shuffle(&shuffle, (size_t)rows, order);
+    while (of.classes && lacks_a_class(y, order + of.train, rest));
     for (int i = 0; i < rows; i++) {
         memcpy(of.x + i * FEATURES, x + order[i] * FEATURES, FEATURES * sizeof *x);
         of.y[i] = y[order[i]];
-        if (i >= rows - rest) {
+        if (i >= rows - rest)
             s->row[at * rest + i - (rows - rest)] = (uint32_t)order[i];
-            sum += of.y[i];
-            squares += of.y[i] * of.y[i];
-        }
     }
-    s->spread[at] = (float)(squares / rest - sum / rest * (sum / rest));
     for (int net = 0; net < NETS; net++) {
         const tg_rng own = net == NETS - 1 ? tg_rng_split(rng, 1) : *rng;
-        train(&of, activations[net], &own, s->loss + (at * NETS + net) * rest, s->hit + (at * NETS + net) * rest,
-              s->valid + (at * NETS + net) * 2);
+        train(&of, activations[net], &own, s->value + (at * NETS + net) * SIMULATION_MEASURES * rest,
+              s->valid + (at * NETS + net) * SIMULATION_MEASURES);
     }
     free(order);
     free(of.x);
@@ -162,10 +192,8 @@ simulation simulate(const simulation_cell *cell, uint64_t seed)
     const size_t runs = (size_t)cell->tables * (size_t)cell->seeds, rest = (size_t)cell->rows / 5;
     simulation s = {.cell = *cell,
                     .row = memory_checked(malloc(runs * rest * sizeof *s.row)),
-                    .loss = memory_checked(malloc(runs * NETS * rest * sizeof *s.loss)),
-                    .hit = memory_checked(malloc(runs * NETS * rest * sizeof *s.hit)),
-                    .valid = memory_checked(malloc(runs * NETS * 2 * sizeof *s.valid)),
-                    .spread = memory_checked(malloc(runs * sizeof *s.spread))};
+                    .value = memory_checked(malloc(runs * NETS * SIMULATION_MEASURES * rest * sizeof *s.value)),
+                    .valid = memory_checked(malloc(runs * NETS * SIMULATION_MEASURES * sizeof *s.valid))};
     float *x = memory_checked(malloc((size_t)cell->rows * FEATURES * sizeof *x));
     float *y = memory_checked(malloc((size_t)cell->rows * sizeof *y));
     const tg_rng root = tg_rng_seed(seed), of = tg_rng_stream(&root, cell->population);
@@ -190,31 +218,32 @@ simulation simulate(const simulation_cell *cell, uint64_t seed)
 void simulation_free(simulation *s)
 {
     free(s->row);
-    free(s->loss);
-    free(s->hit);
+    free(s->value);
     free(s->valid);
-    free(s->spread);
+}
+
+int simulation_has(const simulation *s, int measure)
+{
+    return !isnan(s->value[measure * (s->cell.rows / 5)]);
 }
 
 /* ---- judging ---- */
 
-/* The differences of a pair on the test rows of a run; their mean is the difference of the measure. And the difference
- * on its validation rows. */
-static void differences(const simulation *s, int64_t at, simulation_measure measure, int pair, double *to,
-                        double *validation)
+/* The differences of a pair on the test rows of a run, or relu's values; their mean is that of the measure. And the same of
+ * its validation rows. */
+static void differences(const simulation *s, int64_t at, int measure, int pair, double *to, double *validation)
 {
-    const int rest = s->cell.rows / 5;
-    const float *of = (measure == SIMULATION_ACCURACY ? s->hit : s->loss) + at * NETS * rest;
-    const double scale = measure == SIMULATION_R2 ? -1 / (double)s->spread[at] : 1;
+    const int rest = s->cell.rows / 5, other = pair == SIMULATION_LEVEL ? 0 : pair + 1;
+    const float *of = s->value + (at * NETS * SIMULATION_MEASURES + measure) * rest;
+    const float *valid = s->valid + at * NETS * SIMULATION_MEASURES + measure;
     for (int i = 0; i < rest; i++)
-        to[i] = scale * ((double)of[(pair + 1) * rest + i] - (double)of[i]);
-    const float *valid = s->valid + at * NETS * 2 + (measure == SIMULATION_ACCURACY);
-    *validation = scale * ((double)valid[2 * (pair + 1)] - (double)valid[0]);
+        to[i] = (double)of[other * SIMULATION_MEASURES * rest + i] - (other ? (double)of[i] : 0);
+    *validation = (double)valid[other * SIMULATION_MEASURES] - (other ? (double)valid[0] : 0);
 }
 
 /* By a method from `seeds` seeds of a table, from seed `first` on. */
-static statistics_estimate estimate(const simulation *s, int table, simulation_measure measure, int pair,
-                                    simulation_method method, int first, int seeds, double *memory)
+static statistics_estimate estimate(const simulation *s, int table, int measure, int pair, simulation_method method,
+                                    int first, int seeds, double *memory)
 {
     const int rest = s->cell.rows / 5;
     statistics_rows *runs = memory_checked(calloc((size_t)seeds + 1, sizeof *runs));
@@ -247,16 +276,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-simulation_result simulation_judge(const simulation *s, simulation_measure measure, int pair, simulation_method method,
-                                   int seeds)
+simulation_result simulation_judge(const simulation *s, int measure, int pair, simulation_method method, int seeds)
 {
     const int tables = s->cell.tables, others = s->cell.seeds - seeds;
     double *memory = memory_checked(malloc((size_t)s->cell.seeds * (size_t)s->cell.rows / 5 * sizeof *memory));
     double *off = memory_checked(malloc((size_t)tables * sizeof *off)); /* an estimate less the truth */
     double *margins = memory_checked(malloc((size_t)tables * sizeof *margins)), truth = 0, sum = 0, squares = 0;
     simulation_result r = {0};
+    const int coin = strcmp(s->cell.population, "coin") == 0 && measure == SIMULATION_OTHERS + INFLUENCE_AUC;
     for (int t = 0; t < tables; t++)
-        truth += pair == SIMULATION_PAIRS - 1
+        truth += coin ? (pair == SIMULATION_LEVEL) * 0.5 / tables
+                 : pair == SIMULATION_PAIRS - 1
                      ? 0
                      : estimate(s, t, measure, pair, SIMULATION_SEEDS, 0, s->cell.seeds, memory).mean / tables;
     for (int t = 0; t < tables; t++) {

@@ -12,11 +12,16 @@
 #ifndef TESTS_SIMULATE_H
 #define TESTS_SIMULATE_H
 
+#include "examples/programs/run/influence.h"
+
 #include <stdint.h>
 
-enum { SIMULATION_PAIRS = 3 }; /* gelu, swiglu and the twin, each against relu */
+enum { SIMULATION_PAIRS = 3 };                /* gelu, swiglu and the twin, each against relu */
+enum { SIMULATION_LEVEL = SIMULATION_PAIRS }; /* in place of a pair: relu itself */
 
-typedef enum { SIMULATION_LOSS, SIMULATION_ACCURACY, SIMULATION_R2 } simulation_measure;
+/* Loss, accuracy, and the measures of run/influence.h in its order; those that the population does not have are NaN. */
+enum { SIMULATION_LOSS, SIMULATION_ACCURACY, SIMULATION_OTHERS, SIMULATION_MEASURES = SIMULATION_OTHERS + INFLUENCES };
+extern const char *const simulation_measures[SIMULATION_MEASURES];
 
 typedef enum {
     SIMULATION_SEEDS,     /* Student's t over the seeds */
@@ -34,17 +39,16 @@ typedef struct simulation_cell {
 typedef struct simulation {
     simulation_cell cell;
     uint32_t *row; /* [tables, seeds, rows / 5] */
-    float *loss;   /* [tables, seeds, nets, rows / 5] */
-    float *hit;    /* the same: 1 if the class is right */
-    float *valid;  /* [tables, seeds, nets, 2]: mean loss, and share of hits, on the validation rows */
-    float *spread; /* [tables, seeds]: variance of the test targets */
+    float *value; /* [tables, seeds, nets, measures, rows / 5]: what each test row adds to the measure, with its mean */
+    float *valid; /* [tables, seeds, nets, measures]: of the validation rows */
 } simulation;
 
 extern const char *const simulation_populations[]; /* ends with NULL */
 
-/* True if the population has classes: then accuracy is measured, otherwise R2; and if its targets have heavy tails. */
+/* True if the population has classes. And its kind: 0, or 1 if its targets have heavy tails, or 2 if one class is rare, so
+ * that some nets predict the other for all rows. */
 int simulation_has_classes(const char *population);
-int simulation_has_heavy_tails(const char *population);
+int simulation_kind(const char *population);
 
 /* Trains all nets of a cell; memory that runs out ends the program. */
 simulation simulate(const simulation_cell *cell, uint64_t seed);
@@ -59,7 +63,9 @@ typedef struct simulation_result {
 
 /* A method's intervals from the first `seeds` seeds of each table. For other splits of a table the truth is the mean of
  * its remaining seeds, for whose own error the intervals are widened; NaN if none remain. */
-simulation_result simulation_judge(const simulation *s, simulation_measure measure, int pair, simulation_method method,
-                                   int seeds);
+simulation_result simulation_judge(const simulation *s, int measure, int pair, simulation_method method, int seeds);
+
+/* True if the population has the measure. */
+int simulation_has(const simulation *s, int measure);
 
 #endif

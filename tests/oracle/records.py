@@ -6,6 +6,7 @@ import math
 import os
 
 import numpy as np
+from scipy import special
 
 import nets
 import tables
@@ -157,7 +158,7 @@ def measures_of(table, outputs, losses, rows, scales, of_classes):
     return m, None
 
 
-INFLUENCES = ("balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae")
+INFLUENCES = ("balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae", "calibration_error")
 
 
 def constant_of(table, z, rows, split, of_classes):
@@ -215,6 +216,15 @@ def check_influences(folder, table, said, losses, rows, scales, prefix=""):
         expect(prefix + name in lines[0], folder, "rows.csv has no", prefix + name)
         mean = np.average([float(line[prefix + name]) for line in lines], weights=weight[rows])
         expect_close("%s: mean %s of rows" % (folder, name), ours[name], mean, 1e-4, 1e-5)
+    if "calibration_error" in ours:  # smoothed, as docs of influence.h say
+        more = said.max(1) - (said.argmax(1) == table.labels[rows])
+        bins, w = np.minimum((said.max(1) * 15).astype(int), 14), weight[rows]
+        sums, squares = (np.bincount(bins, x, 15) for x in (w * more, (w * more) ** 2))
+        slope = special.erf(sums / np.sqrt(2 * np.maximum(squares, 1e-300)))
+        wanted = (np.abs(sums) - slope * sums).sum() / total + slope[bins] * more
+        for line, value in zip(lines, wanted):
+            expect_close(folder + ": calibration of row " + line["row"], value, float(line[prefix + "calibration_error"]),
+                         1e-4, 1e-5)
     for i in range(0, len(rows), max(1, len(rows) // 5)):
         if weight[rows[i]] == 0:
             continue  # its class may have no other row
@@ -224,7 +234,7 @@ def check_influences(folder, table, said, losses, rows, scales, prefix=""):
             other.weight = weight.copy()
             other.weight[rows[i]] += sign * step
             ends.append(measures_of(other, said, losses, rows, scales, None)[0])
-        for name in INFLUENCES:
+        for name in INFLUENCES[:-1]:
             if np.isfinite(ours.get(name, math.nan)):
                 wanted = ours[name] + total * (ends[0][name] - ends[1][name]) / (2 * step)
                 expect_close("%s: row %d, %s" % (folder, i, name), wanted, float(lines[i][prefix + name]), 1e-3, 1e-4)

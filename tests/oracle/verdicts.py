@@ -16,6 +16,10 @@ SHARES = ("accuracy", "test_calibration_error") + tuple(
     split + measure for split in ("test_", "best_val_") for measure in ("accuracy", "balanced_accuracy", "macro_f1", "auc"))
 
 
+def more_is_better(measure):
+    return measure.endswith("r2") or (measure in SHARES and not measure.endswith("error"))
+
+
 def units(runs, measure, same_folds):
     """One value for each seed and fold; folds that all seeds share are averaged over the seeds. {unit: value}."""
     values = {}
@@ -162,7 +166,7 @@ def over_constant(groups, measure, redrawn, same_folds, validates):
         of = estimate(runs, others, measure, redrawn, same_folds, validates)
         found[activation] = [of, False, np.mean(list(units(others, measure, same_folds).values()))]
         ps.append(p_of(of[0], of[2], of[3]))
-    sign = 1 if measure in SHARES or measure.endswith("r2") else -1
+    sign = 1 if more_is_better(measure) else -1
     for line, p in zip(found.values(), holm(ps)):
         line[1] = sign * line[0][0] > 0 and (p < 0.05 or line[0][2] == 0)
         line.append(abs(p - 0.05) < 1e-4)
@@ -235,7 +239,7 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates
     mean, deviation, error, degrees, floor = estimate(common, others, measure, redrawn, same_folds, validates)
     a, b = units(others, measure, same_folds), units(common, measure, same_folds)
     greater, less = sum(b[u] > a[u] for u in b), sum(b[u] < a[u] for u in b)
-    better, worse = (greater, less) if measure in SHARES or measure.endswith("r2") else (less, greater)
+    better, worse = (greater, less) if more_is_better(measure) else (less, greater)
     half = margin(error, degrees)
     expect_close(what + " difference", mean, number(line["difference"]), 1e-6, 1e-9)
     expect((better, worse, len(b)) == tuple(int(line[k]) for k in ("better", "worse", "pairs")), what, "is better in",
@@ -316,7 +320,11 @@ def check_bands(lines, activation, recorded, by_fold):
         longest = max((of[column] for of in recorded.values()), key=len)  # folds may have fewer steps
         expect(set(ours) == set(longest), activation, column, "has other steps in step_bands.csv")
         for place, step in enumerate(longest):
-            values = {run: of[column][step] for run, of in recorded.items() if step in list(of[column])[place:place + 1]}
+            values = {}
+            for run, of in recorded.items():  # one that ended before keeps its last value
+                steps = list(of[column])
+                if step in (steps[place:place + 1] or [step]):
+                    values[run] = of[column][step if place < len(steps) else steps[-1]]
             what = "%s, step %d: %s" % (activation, step, column)
             units = {fold if by_fold else seed for seed, fold in values}
             expect(int(ours[step]["runs"]) == len(units), what, "is of", ours[step]["runs"], "and not", len(units))
@@ -425,7 +433,7 @@ def check_sentences(printed, found, judged, margin_of, pairs):
         said = [s for s in lines if s.startswith(start)]
         if measure != judged[0] and c["pairs"] > 1:
             here = c["here_p"] < 0.05 and not c["corrected"] < 0.05
-            expect(len(said) == here, "'%s'" % said, "where p is", c["here_p"], c["corrected"])
+            expect(len(said) == (here or margin_of is not None), "'%s'" % said, "where p is", c["here_p"], c["corrected"])
             if here:
                 check_here(said[0], c)
         if measure != judged[0] or c["pairs"] < 2:
@@ -450,7 +458,7 @@ def check_sentences(printed, found, judged, margin_of, pairs):
     for measure in judged:
         of = [c for key, c in found.items() if key[0] == measure]
         words = measure.replace("best_val_", "validation ").replace("_", " ").capitalize()
-        direction = "more" if measure in SHARES else "less"
+        direction = "more" if more_is_better(measure) else "less"
         said = [s for s in lines if s.startswith("%s (%s is better), " % (words, direction))]
         if all(c["pairs"] > 1 for c in of):
             expect(len(said) == 1, "no answer, or several, on", words)

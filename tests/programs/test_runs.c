@@ -338,6 +338,30 @@ START_TEST(a_search_is_judged_at_the_best_points)
 }
 END_TEST
 
+/* The mean of the second epoch is not of the run alone that patience did not end. */
+START_TEST(a_run_that_patience_ended_keeps_its_last_values_in_the_mean)
+{
+    static const double losses[3][2] = {{0.5, NAN}, {0.75, 0.25}, {1, 0.25}};
+    runlog *log = runlog_new(temporary_folder());
+    for (int seed = 0; seed < 3; seed++) {
+        const int run = runlog_add_run(log, "relu", (uint64_t)seed, 0, 10);
+        for (int epoch = 0; epoch < 2 && !isnan(losses[seed][epoch]); epoch++)
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = epoch + 1,
+                                             .step = 10 * (epoch + 1),
+                                             .val_loss = losses[seed][epoch],
+                                             .val_accuracy = NAN,
+                                             .test_loss = NAN,
+                                             .best = 1});
+        if (seed < 2)
+            run_log_finish(log, run, losses[seed][0], NAN, NAN);
+    }
+    run_log_write(log);
+    runlog_free(log);
+    ck_assert_ptr_nonnull(strstr(temporary_text("bands.csv"), "\nrelu,2,2,0,0,0,0.375,0.25,0.5,"));
+}
+END_TEST
+
 static tg_rng draws;
 static double shift; /* a measure by which every activation but the first is better */
 static double common[64];
@@ -524,6 +548,7 @@ Suite *runs_suite(void)
     tcase_add_test(tests, a_search_of_names_has_no_edge);
     tcase_add_test(tests, a_search_of_scales_says_where_the_order_depends_on_them);
     tcase_add_test(tests, a_search_is_judged_at_the_best_points);
+    tcase_add_test(tests, a_run_that_patience_ended_keeps_its_last_values_in_the_mean);
     tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);
     tcase_add_test(tests, bands_are_means_over_the_finished_runs);
     tcase_add_test(tests, the_configuration_comes_back);

@@ -94,6 +94,25 @@ static double of_targets(const made *m, influence_measure which)
                                      : 2.5 * absolutes / rows;
 }
 
+/* Expected calibration error in 15 bins. */
+static double calibration(const made *m)
+{
+    const int classes = (int)m->card.classes;
+    double sum[15] = {0}, rows = 0, all = 0;
+    for (int i = 0; i < ROWS; i++) {
+        const float *logits = m->output + i * classes;
+        const int answer = answer_of(m, i);
+        double others = 0;
+        for (int k = 0; k < classes; k++)
+            others += exp((double)logits[k] - logits[answer]);
+        sum[(int)fmin(14, 15 / others)] += m->weight[i] * (1 / others - (m->label[i] == answer));
+        rows += m->weight[i];
+    }
+    for (int bin = 0; bin < 15; bin++)
+        all += fabs(sum[bin]) / rows;
+    return all;
+}
+
 static double measure(const made *m, influence_measure which)
 {
     return which == INFLUENCE_AUC        ? area(m)
@@ -134,6 +153,37 @@ START_TEST(rows_add_what_the_jackknife_finds)
 }
 END_TEST
 
+/* A calibration error bends where a bin's sum is 0, which leaving one row out does not see; samples of a population do. */
+START_TEST(the_calibration_error_varies_as_samples_do)
+{
+    enum { TIMES = 400 };
+    static made m;
+    make(&m, 2);
+    tg_rng rng = tg_rng_seed(1);
+    double drawn[TIMES], middle = 0, ours = 0, theirs = 0;
+    for (int t = 0; t < TIMES; t++) {
+        for (int i = 0; i < ROWS; i++) {
+            m.output[2 * i + 1] = m.output[2 * i] + (float)(2 * tg_rng_normal(&rng));
+            m.label[i] = tg_rng_uniform(&rng) < 1 / (1 + exp(0.8 * ((double)m.output[2 * i] - m.output[2 * i + 1])));
+        }
+        const influence_rows rows = {.count = ROWS, .output = m.output, .label = m.label};
+        double *values = influence(&m.card, &rows), mean = 0;
+        const double *of = values + INFLUENCE_CALIBRATION * (size_t)ROWS;
+        for (int i = 0; i < ROWS; i++)
+            mean += of[i] / ROWS;
+        drawn[t] = calibration(&m);
+        ck_assert_double_eq_tol(mean, drawn[t], 1e-9);
+        for (int i = 0; i < ROWS; i++)
+            ours += pow(of[i] - mean, 2) / ROWS / ROWS / TIMES;
+        middle += drawn[t] / TIMES;
+        free(values);
+    }
+    for (int t = 0; t < TIMES; t++)
+        theirs += pow(drawn[t] - middle, 2) / TIMES;
+    ck_assert_msg(fabs(ours / theirs - 1) < 0.3, "deviation %g, of samples %g", sqrt(ours), sqrt(theirs));
+}
+END_TEST
+
 /* A weight of two is two rows. */
 START_TEST(a_weight_is_so_many_rows)
 {
@@ -166,6 +216,7 @@ Suite *influence_suite(void)
     TCase *tests = tcase_create("influence");
     suite_add_tcase(suite, tests);
     tcase_add_loop_test(tests, rows_add_what_the_jackknife_finds, 0, sizeof cases / sizeof *cases);
+    tcase_add_test(tests, the_calibration_error_varies_as_samples_do);
     tcase_add_loop_test(tests, a_weight_is_so_many_rows, 0, sizeof cases / sizeof *cases);
     return suite;
 }

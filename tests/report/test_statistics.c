@@ -324,8 +324,7 @@ START_TEST(intervals_by_rows_cover_the_truth)
     for (int pair = 0; pair < SIMULATION_PAIRS; pair++)
         for (int measure = 0; measure < 2; measure++)
             for (int seeds = 3; seeds <= 10; seeds += 7) {
-                const simulation_result r =
-                    simulation_judge(&s, (simulation_measure)measure, pair, SIMULATION_ROWS, seeds);
+                const simulation_result r = simulation_judge(&s, measure, pair, SIMULATION_ROWS, seeds);
                 ck_assert_msg(r.coverage >= 0.9 && r.width <= 1.6, "pair %d, measure %d, %d seeds: %.1f %%, width %.2f",
                               pair, measure, seeds, 100 * r.coverage, r.width);
             }

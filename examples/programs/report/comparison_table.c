@@ -331,7 +331,8 @@ static void add_verdicts(const view *v, table *t)
             continue;
         comparison_pair *pairs = comparison_pairs(v->c, v->groups, v->count, m);
         for (int i = 0; i < named_pairs(v); i++) {
-            if ((relation_of(&pairs[i]) & (VERDICT_HERE | VERDICT_DIFFER)) == VERDICT_HERE) /* why not on others */
+            const bool here = (relation_of(&pairs[i]) & (VERDICT_HERE | VERDICT_DIFFER)) == VERDICT_HERE;
+            if (here || v->c->tests_margin) /* why not on others; whether they are equal */
                 add_pair(v, t, &pairs[i], m);
             add_single_rows(v, t, &pairs[i], m);
         }
@@ -451,10 +452,14 @@ static void add_only_answer(const view *v, table *t, const comparison_group *gro
 {
     const char *name;
     const int runs = comparison_only_answer(v->c, group, &name);
+    bool by_class = false;
+    for (int m = 0; m < v->c->measure_count; m++)
+        by_class |= v->c->measures[m].title && v->c->measures[m].influence && v->c->measures[m].share;
     if (runs > 0)
-        table_add_verdict(t, "%.*s predicts %s%.*s for all test samples in %d of %d run%s.", SHORT(group->name),
+        table_add_verdict(t, "%.*s predicts %s%.*s for all test samples in %d of %d run%s%s.", SHORT(group->name),
                           name ? "class " : "one class", SHORT(name ? name : ""), runs, group->runs,
-                          plural(group->runs));
+                          plural(group->runs),
+                          by_class ? ": its intervals of balanced accuracy and F1 are too narrow then" : "");
 }
 
 static void add_hints(const view *v, table *t)
@@ -478,10 +483,14 @@ static void add_hints(const view *v, table *t)
         table_add_verdict(
             t, "Hint: the validation loss still fell in the last epochs of %d of %d runs: " ADVICE_TRAIN_LONGER ".",
             v->c->still_falling, finished, 2 * v->c->epochs);
-    if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES && v->c->measures[v->decides].share)
-        table_add_verdict(
-            t, "Hint: accuracy is measured on %d test samples, of which one is %.1f points: " ADVICE_MORE_SEEDS ".",
-            v->c->test_samples, 100. / v->c->test_samples);
+    const comparison_measure *decides = v->decides >= 0 ? &v->c->measures[v->decides] : NULL;
+    if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES && decides && decides->share) {
+        char points[48] = ""; /* a row is so many of no other measure */
+        if (!decides->influence)
+            snprintf(points, sizeof points, ", of which one is %.1f points", 100. / v->c->test_samples);
+        table_add_verdict(t, "Hint: %s is measured on %d test samples%s: " ADVICE_MORE_SEEDS ".", decides->words,
+                          v->c->test_samples, points);
+    }
 }
 
 /* ---- output ---- */

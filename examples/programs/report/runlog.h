@@ -20,7 +20,8 @@
  *     curves.csv     a row for each run and epoch, in the order of the runs
  *     bands.csv      a row for each activation and epoch: means over the seeds and a band around them, for pictures.
  *                    The band is the 95 % interval of the mean; for two or three seeds, where that interval is too wide
- *                    to be useful, the least and the greatest value; empty for one. The column runs has their number
+ *                    to be useful, the least and the greatest value; empty for one. The column runs has their number.
+ *                    A run that ended earlier than others (patience) keeps its last values
  *     summary.csv    a row for each activation: comparison_write_summary
  *     pairs.csv      a row for each pair of activations and each measure that decides: comparison_write_pairs
  *     step_bands.csv a row for each activation and step, or for several steps, so that there are about 500 rows:
@@ -105,12 +106,13 @@ typedef enum {
     RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
     RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
     RUNLOG_ROWS,      /* [, RUNLOG_ROW]: number of a test row, its loss, 1 if its class is right or else 0; and what it
-                         adds to balanced accuracy, macro F1, AUC, R2, RMSE and MAE (run/influence.h), NaN if unknown;
+                         adds to balanced accuracy, macro F1, AUC, R2, RMSE, MAE and calibration error
+                         (run/influence.h), NaN if unknown;
                          and the same of a constant prediction */
     RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
     RUNLOG_SERIES
 } runlog_series;
-enum { RUNLOG_ROW_MEASURES = 8, RUNLOG_ROW = 1 + 2 * RUNLOG_ROW_MEASURES };
+enum { RUNLOG_ROW_MEASURES = 9, RUNLOG_ROW = 1 + 2 * RUNLOG_ROW_MEASURES };
 enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
 
 typedef struct runlog runlog;

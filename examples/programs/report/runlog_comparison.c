@@ -55,8 +55,8 @@ static const struct kind {
      "mean absolute error, in the unit of the target"},
     {OF(TEST, r2), NUMBERS, WITH_TEST, ROWS | MORE_IS_BETTER, "test_r2", "R²", "test R²",
      "share of the targets' variance that is explained"},
-    {OF(TEST, calibration), CLASSES, WITH_TEST, SHARE | ASKED, "test_calibration_error", "ECE %", NULL,
-     "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
+    {OF(TEST, calibration), CLASSES, WITH_TEST, ROWS | SHARE | ASKED, "test_calibration_error", "ECE %",
+     "test calibration error", "expected calibration error, the mean distance of confidence from accuracy in 15 bins"},
     {OF(TEST, balanced), CLASSES, WITH_TEST, ROWS | SHARE | MORE_IS_BETTER | ASKED, "test_balanced_accuracy",
      "balanced %", "test balanced accuracy",
      "balanced accuracy, the mean over the classes of the share of their test samples that are classified correctly"},
@@ -268,7 +268,7 @@ static row_memory make_room(const runlog *log, comparison *c)
 static const size_t row_measures[RUNLOG_ROW_MEASURES] = {
     offsetof(runlog_measures, loss), offsetof(runlog_measures, accuracy), offsetof(runlog_measures, balanced),
     offsetof(runlog_measures, f1),   offsetof(runlog_measures, auc),      offsetof(runlog_measures, r2),
-    offsetof(runlog_measures, rmse), offsetof(runlog_measures, mae)};
+    offsetof(runlog_measures, rmse), offsetof(runlog_measures, mae),      offsetof(runlog_measures, calibration)};
 
 /* Hands the values of rows to the measures of the split that they are of. */
 static void add_rows(const runlog *log, const runlog_run *run, const struct kind *const of[], comparison_run *to,

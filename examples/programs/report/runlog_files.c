@@ -189,6 +189,16 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
     return numbers[column];
 }
 
+/* The row of a run that counts at row number `row` of the longest run, which has this key; -1: none. A run that patience
+ * ended before keeps its last values: the mean of the others alone would be one of chosen runs. */
+static long row_at(const runlog_run *run, const curve *c, size_t row, double key)
+{
+    const size_t rows = rows_of(run, c);
+    if (row < rows)
+        return number_at(run, c, row, c->key) == key ? (long)row : -1;
+    return run->finished && !run->diverged ? (long)rows - 1 : -1;
+}
+
 /* Samples the numbers of a column in this row of an activation's runs, if they have the key. */
 static void gather(const runlog *log, int activation, const curve *c, size_t row, double key, int column,
                    runlog_samples *to)
@@ -196,8 +206,9 @@ static void gather(const runlog *log, int activation, const curve *c, size_t row
     to->count = 0;
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
-        if (is_counted(log, run, activation) && row < rows_of(run, c) && number_at(run, c, row, c->key) == key)
-            runlog_sample(to, run, number_at(run, c, row, column));
+        const long at = row_at(run, c, row, key);
+        if (is_counted(log, run, activation) && at >= 0)
+            runlog_sample(to, run, number_at(run, c, (size_t)at, column));
     }
 }
 
@@ -212,7 +223,7 @@ static const runlog_run *longest_with(const runlog *log, int activation, const c
     return longest;
 }
 
-/* A line for each row of the longest run: the key, the number of seeds or folds that have it, and the bands. */
+/* A line for each row of the longest run: the key, the number of seeds or folds, and the bands. */
 static void write_curve(const runlog *log, int activation, const struct file *file, const curve *c,
                         runlog_samples *samples, FILE *to)
 {

@@ -84,6 +84,35 @@ static void balanced_and_f1(const tg_card *c, const influence_rows *r, double *b
     free(sums);
 }
 
+/* The difference of confidence and hit, and its bin. */
+static double surplus(const tg_card *c, const influence_rows *r, size_t row, int *bin)
+{
+    double confidence;
+    const float *logits = r->output + row * tg_card_results(c);
+    const int64_t answer = tally_class(logits, (int64_t)tg_card_results(c), &confidence);
+    *bin = tally_bin(confidence);
+    return confidence - (answer == r->label[row] && !isnan(confidence));
+}
+
+static void calibration(const tg_card *c, const influence_rows *r, double *error)
+{
+    double sum[TALLY_BINS] = {0}, squares[TALLY_BINS] = {0}, slope[TALLY_BINS], mean = 0;
+    int bin;
+    for (size_t i = 0; i < r->count; i++) {
+        const double more = weight_of(r, i) * surplus(c, r, i, &bin);
+        sum[bin] += more;
+        squares[bin] += more * more;
+    }
+    for (int b = 0; b < TALLY_BINS; b++) {
+        slope[b] = squares[b] > 0 ? erf(sum[b] / sqrt(2 * squares[b])) : 0;
+        mean += (fabs(sum[b]) - slope[b] * sum[b]) / total_weight(r);
+    }
+    for (size_t i = 0; i < r->count; i++) {
+        const double more = surplus(c, r, i, &bin);
+        error[i] = mean + slope[bin] * more;
+    }
+}
+
 typedef struct scored {
     double probability;
     size_t row;
@@ -173,8 +202,10 @@ double *influence(const tg_card *c, const influence_rows *r)
     double *all = malloc((INFLUENCES * r->count + 1) * sizeof *all);
     for (size_t i = 0; all && i < INFLUENCES * r->count; i++)
         all[i] = NAN;
-    if (all && c->task == TG_CARD_CLASSES)
+    if (all && c->task == TG_CARD_CLASSES) {
         balanced_and_f1(c, r, all + INFLUENCE_BALANCED * r->count, all + INFLUENCE_F1 * r->count);
+        calibration(c, r, all + INFLUENCE_CALIBRATION * r->count);
+    }
     if (all && c->task == TG_CARD_CLASSES && c->classes == 2)
         area(r, all + INFLUENCE_AUC * r->count);
     if (all && c->task == TG_CARD_TARGETS && c->targets == 1)

@@ -14,6 +14,8 @@
  *     AUC                 T + W / W(class) (share of the other class's rows on the right side - T)    (DeLong et al., 1988)
  *     R2                  T - W / SST (e^2 - (SSE / SST) (y - mean y)^2), the mean over the targets
  *     RMSE, MAE           T + (e^2 - T^2) / (2 T),  |e|
+ *     calibration error   T + s d - (sum over the bins of s S) / W,  d = confidence - hit,  in each bin S = sum of w d,
+ *                         s = erf(S / sqrt(2 sum of w^2 d^2)): the mean slope of |S|, which bends at 0, where S is normal
  */
 #ifndef RUN_INFLUENCE_H
 #define RUN_INFLUENCE_H
@@ -27,6 +29,7 @@ typedef enum {
     INFLUENCE_R2,
     INFLUENCE_RMSE,
     INFLUENCE_MAE,
+    INFLUENCE_CALIBRATION,
     INFLUENCES
 } influence_measure;
 

@@ -129,7 +129,8 @@ static double *influence_of(const predictions *p, runlog_split split, const floa
 }
 
 /* Names of INFLUENCES, as in runlog_measures. */
-static const char *const influences[INFLUENCES] = {"balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae"};
+static const char *const influences[INFLUENCES] = {"balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae",
+                                                   "calibration_error"};
 
 static bool is_listed(const listing *l, int which, int measure)
 {

@@ -179,8 +179,9 @@ static const char *const columns[] = {
 }; /* of the last epoch in which it was measured */
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-#define ROW_MEASURES(of) \
-    of "loss", of "correct", of "balanced_accuracy", of "macro_f1", of "auc", of "r2", of "rmse", of "mae"
+#define ROW_MEASURES(of)                                                                                    \
+    of "loss", of "correct", of "balanced_accuracy", of "macro_f1", of "auc", of "r2", of "rmse", of "mae", \
+        of "calibration_error"
 static const char *const row_columns[] = {"row", ROW_MEASURES(""), ROW_MEASURES("constant_"), "weight", "loss_weight"};
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const char *const grid_columns[] = {"x", "y", "class", "probability"};

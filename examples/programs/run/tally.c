@@ -19,6 +19,12 @@ int64_t tally_class(const float *logits, int64_t classes, double *confidence)
     return best;
 }
 
+int tally_bin(double confidence)
+{
+    const double bin = confidence * TALLY_BINS;
+    return bin >= TALLY_BINS ? TALLY_BINS - 1 : bin >= 0 ? (int)bin : 0; /* converting NaN to an integer is undefined */
+}
+
 double tally_second(const float logits[2])
 {
     const int answer = logits[1] > logits[0];
@@ -139,8 +145,7 @@ static double add_class(tally *sums, const tg_card *c, const float *logits, int6
     double confidence;
     const int64_t answer = tally_class(logits, classes, &confidence);
     const bool hit = answer == label && !isnan(confidence);
-    int bin = (int)(confidence * TALLY_BINS);
-    bin = bin < 0 ? 0 : bin >= TALLY_BINS ? TALLY_BINS - 1 : bin; /* converting NaN to an integer is undefined */
+    const int bin = tally_bin(confidence);
     sums->correct += hit * weight;
     sums->confidence[bin] += confidence * weight;
     sums->hits[bin] += hit * weight;

@@ -52,6 +52,9 @@ typedef struct tally {
 /* The class with the largest of some logits, the first of equal ones, and its probability, NaN if a logit is NaN. */
 int64_t tally_class(const float *logits, int64_t classes, double *confidence);
 
+/* The bin of a confidence, for the calibration error; of NaN the first. */
+int tally_bin(double confidence);
+
 /* The probability of the second of two classes. */
 double tally_second(const float logits[2]);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static tg_formula_entry entries[TG_FORMULAS];
-static _Atomic(int) count;
+static atomic_int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 const tg_formula_entry *tg_formulas_at(int index)

@@ -129,6 +129,32 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
     return refuse(o, value->op);
 }
 
+/* True if a node has the same rows as its operands, however many there are: no shape is written in it. */
+static bool keeps_rows(const tg_value *value)
+{
+    if (value->op == &tg_op_linear)
+        return true;
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
+        if (nodes[i].op == value->op)
+            return nodes[i].text && !strpbrk(nodes[i].text, "{") && strncmp(nodes[i].text, "Gather", 6) != 0 &&
+                   strncmp(nodes[i].text, "Scatter", 7) != 0;
+    return false;
+}
+
+/* True if the program predicts for one row, and its graph does so for any number of them. */
+static bool takes_any_rows(const tg_onnx *o)
+{
+    const tg_exported *f = &o->w->function[TG_PREDICT];
+    bool any = true;
+    for (int64_t i = 0; any && i < o->w->program->count; i++) {
+        const tg_value *value = tg_program_at(o->w->program, i);
+        if (f->places[i].kind != TG_PLACE_NONE && (value->op || value == f->argument[0]))
+            any = value->shape->rank == 2 && value->shape->dim[0] == 1 && value->size > 0 &&
+                  (!value->op || keeps_rows(value));
+    }
+    return any;
+}
+
 static void put_leaf(tg_onnx *o, const tg_value *leaf)
 {
     char name[TG_ONNX_NAME];
@@ -215,7 +241,8 @@ static bool put_values(tg_onnx *o)
 
 /* ---- the model ---- */
 
-static void put_type(tg_text *to, int field, const char *name, const tg_value *value)
+/* With `rows` the first axis has any size. */
+static void put_type(tg_text *to, int field, const char *name, const tg_value *value, bool rows)
 {
     const size_t info = tg_proto_begin(to, field);
     tg_proto_text(to, 1, name);
@@ -224,7 +251,10 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
     const size_t shape = tg_proto_begin(to, 2);
     for (int axis = 0; axis < value->shape->rank; axis++) {
         const size_t dimension = tg_proto_begin(to, 1);
-        tg_proto_int(to, 1, value->shape->dim[axis]);
+        if (rows && axis == 0)
+            tg_proto_text(to, 2, "rows");
+        else
+            tg_proto_int(to, 1, value->shape->dim[axis]);
         tg_proto_end(to, dimension);
     }
     tg_proto_end(to, shape);
@@ -237,13 +267,14 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
 static void put_types(tg_onnx *o)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];
+    const bool rows = takes_any_rows(o);
     char name[TG_ONNX_NAME];
-    put_type(o->to, 11, "x", f->argument[0]);
-    put_type(o->to, 12, "y", f->result);
+    put_type(o->to, 11, "x", f->argument[0], rows);
+    put_type(o->to, 12, "y", f->result, rows);
     for (int64_t i = 0; i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
         if (f->places[i].kind != TG_PLACE_NONE && value->op)
-            put_type(o->to, 13, tg_onnx_name(o, value, name), value);
+            put_type(o->to, 13, tg_onnx_name(o, value, name), value, rows);
     }
 }
 

@@ -211,6 +211,11 @@ START_TEST(a_model_has_the_fields_that_onnx_wants)
     expect_text(find_field(graph, 2, 0), "tiny");
     expect_text(find_field(find_field(graph, 11, 0), 1, 0), "x");
     expect_text(find_field(find_field(graph, 12, 0), 1, 0), "y");
+    for (int port = 11; port <= 12; port++) { /* its type, tensor, shape, first dimension, dim_param */
+        const field shape = find_field(find_field(find_field(find_field(graph, port, 0), 2, 0), 1, 0), 2, 0);
+        expect_text(find_field(find_field(shape, 1, 0), 2, 0), "rows");
+        ck_assert_uint_eq(find_field(find_field(shape, 1, 1), 1, 0).integer, port == 11 ? 2 : 3);
+    }
 
     static const char *const nodes[] = {"Cast",     "Sub",      "Div",  "IsNaN", "Constant", "Cast", "Where",   "Cast",
                                         "Constant", "Constant", "Clip", "Gemm",  "Gelu",     "Gemm", "Identity"};

@@ -23,9 +23,13 @@ for path in paths:
         argument = session.get_inputs()[0]
         kind = numpy.int32 if "int32" in argument.type else numpy.float32
         expected = numpy.fromfile(path.with_suffix(".y"), numpy.float32)
-        rows = numpy.fromfile(path.with_suffix(".x"), kind).reshape([-1, *argument.shape])
+        any_rows = isinstance(argument.shape[0], str)  # a name in place of a number
+        rows = numpy.fromfile(path.with_suffix(".x"), kind).reshape([-1, 1 if any_rows else argument.shape[0], *argument.shape[1:]])
         with numpy.errstate(all="ignore"):
             found = numpy.concatenate([session.run(None, {"x": row})[0].ravel() for row in rows])
+            if any_rows:  # all at once, and more of them
+                twice = session.run(None, {"x": numpy.concatenate([*rows, *rows])})[0].ravel()
+                assert numpy.allclose(twice, numpy.tile(found, 2), rtol=1e-5, atol=1e-6, equal_nan=True), "other rows change a row"
             off = numpy.abs(found.astype(float) - expected.astype(float)) / (1 + numpy.abs(expected.astype(float)))
             off[(found == expected) | (numpy.isnan(found) & numpy.isnan(expected))] = 0
             off[numpy.isnan(off)] = numpy.inf

@@ -67,6 +67,29 @@ START_TEST(files_of_an_earlier_comparison_do_not_linger)
 }
 END_TEST
 
+/* After a list of rates the hint advises a search, after a search that ended there it does not. */
+START_TEST(the_hint_at_an_edge_advises_no_search_after_a_search)
+{
+    static char text[1 << 15];
+    for (int searched = 0; searched < 2; searched++) {
+        runlog *log = run_log_small(true);
+        runlog_describe(log, &(runlog_about){.searched = searched});
+        for (int run = 0; run < 6; run++)
+            runlog_set_point(log, run, run % 2 ? "lr 0.1" : "lr 0.001", run % 2 ? 0.1 : 0.001);
+        FILE *out = tmpfile();
+        runlog_print_table_as(log, "table", out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        runlog_free(log);
+        const char *hint = strstr(text, "Hint: best at the edge of the learning rates:");
+        ck_assert_msg(hint != NULL, "%s", text);
+        ck_assert((strstr(hint, "where the search ended.") != NULL) == searched);
+        ck_assert((strstr(hint, "--lr auto.") != NULL) != searched);
+    }
+}
+END_TEST
+
 START_TEST(a_search_tells_of_the_best_points)
 {
     runlog *log = run_log_small(true);
@@ -327,6 +350,7 @@ Suite *results_suite(void)
     tcase_add_test(tests, series_are_written_over_the_finished_runs);
     tcase_add_test(tests, files_of_an_earlier_comparison_do_not_linger);
     tcase_add_test(tests, a_search_tells_of_the_best_points);
+    tcase_add_test(tests, the_hint_at_an_edge_advises_no_search_after_a_search);
     tcase_add_test(tests, each_series_has_its_picture);
     tcase_add_test(tests, the_net_at_the_best_epoch_is_kept);
     tcase_add_test(tests, steps_add_up_to_epochs);

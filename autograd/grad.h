@@ -15,9 +15,9 @@
 TG_API_BEGIN
 
 /* Differentiates a scalar (one element) and adds d loss / d p to the gradient of every parameter p it depends on, and
- * of every tg_variable and retained tensor. May be called several times: gradients add up until an optimiser's step, or
- * has_gradient = false, starts afresh. False if the tape has an error; gradients that were written before
- * the error remain: call tg_parameters_clear_gradients before the next pass. */
+ * of every tg_variable and retained tensor. May be called several times. A parameter's gradients add up, also over steps,
+ * until an optimiser's step, or has_gradient = false, starts afresh; those of other tensors add up within a step. False if
+ * the tape has an error; gradients that were written before the error remain: call tg_parameters_clear_gradients before the next pass. */
 bool tg_backward(tg_tensor loss);
 
 /* tg_backward for a tensor of any shape, from a cotangent of the same shape. */

@@ -47,8 +47,8 @@ void tg_tape_reset(tg_tape *tape);
  * attempt to read one that may be forgotten is an error of the tape that names it, in the first step already. Operations
  * can use all of them. The memory is shared as the steps before used it, so a step that uses an overwritten result has
  * all overwritten ones computed again: to avoid that, give to tg_keep what only some steps use late, or record such
- * steps on another tape. It is an error if a parameter has changed in between. To be called before a step records
- * anything. */
+ * steps on another tape. It is an error if a parameter has changed in between. The first steps take as much memory as
+ * without: results share it once steps repeat. To be called before a step records anything. */
 void tg_tape_save_memory(tg_tape *tape, bool on);
 
 /* Keeps the elements of a result until the tape is reset, or until the checkpoint that it is in ends, also on a tape
@@ -58,6 +58,9 @@ tg_tensor tg_keep(tg_tensor x);
 /* The first error since the tape was made or cleared: the operation, the shapes and names of its inputs, what was
  * expected, and the place. NULL if there was none. For a NULL tape, "no tape". */
 const char *tg_tape_error(const tg_tape *tape);
+
+/* Forgets the error. Tensors made before it stay valid, and the step may go on after them. Gradients that were written
+ * stay. Without this call the error outlives every reset. */
 void tg_tape_clear_error(tg_tape *tape);
 
 /* Records an error of your own, formatted like printf, unless there is one: for layers and models. Returns false. */

@@ -168,8 +168,9 @@ static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend
     return *cotangent != NULL;
 }
 
-/* Adds to a parameter's gradient: the operation that computes `addend` does so itself if nothing else needs its result;
- * otherwise a copy does. */
+/* Adds to a parameter's gradient. If this derivative made `addend`, for this input alone (`fresh`), and nothing reads it,
+ * then its operation writes into the gradient. Otherwise a copy does. The run decides between overwriting and adding
+ * (has_gradient), so the same program serves both. */
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {
     tg_value *value = tg_value_of(addend);

@@ -2,9 +2,9 @@
  *
  *     forward pass: y = w x      an optimiser's step: w = w - 0.1 g      backward pass: dy / dx = w, which w?
  *
- * Every change of a parameter gets the next number of one counter, and the parameter keeps it as its version. A leaf
- * keeps the count of when its step placed it, and the run that of when it began to compute the step, the second time
- * too. An operation that reads a parameter with a newer version is an error. As long as nothing has changed since the
+ * Every change of a parameter, or by tg_set, gets the next number of one counter. A parameter keeps it as its version. A
+ * leaf keeps the count of when its step placed it. The run keeps that of when the step, or its replay, began. To read a
+ * parameter whose version is newer than both is an error. As long as nothing has changed since the
  * step began, that is one comparison for each operation.
  */
 #ifndef TG_CHANGES_H
@@ -16,7 +16,7 @@
 
 extern atomic_int_fast64_t tg_changes;
 
-/* The number of the latest change of any parameter. */
+/* The number of the latest change of a parameter, or by tg_set. */
 static inline int64_t tg_latest_change(void)
 {
     return atomic_load_explicit(&tg_changes, memory_order_relaxed);

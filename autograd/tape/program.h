@@ -104,6 +104,12 @@ static inline tg_value *tg_value_of(tg_tensor x)
                                                                                                                  : NULL;
 }
 
+/* True if the handle was made in this step, though its value may have been removed. */
+static inline bool tg_is_of_this_step(const tg_program *program, tg_tensor x)
+{
+    return x.serial / TG_SERIALS == program->serial / TG_SERIALS;
+}
+
 static inline tg_tensor tg_tensor_of(tg_value *value)
 {
     return value ? (tg_tensor){value, value->program->serial + value->removals} : (tg_tensor){0};
@@ -117,7 +123,8 @@ void tg_program_free(tg_program *program);
  * not repeat. */
 void tg_program_cut(tg_program *program, int64_t count);
 
-/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert for ever. */
+/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert (256 removals later
+ * in the same step they may not). */
 void tg_program_remove(tg_program *program, int64_t count);
 
 /* Cuts the program after the last value and appends one: all zeros, except for its position, mode, scope and
@@ -141,8 +148,8 @@ static inline const tg_value *tg_root_of(const tg_value *value)
     return value;
 }
 
-/* Notes that value number `index` reads this one. Only values of the pass that is being recorded have a last reader,
- * which releases them; what else lies in a planned block is overwritten as the plan says. */
+/* Notes that value number `index` reads this one, if this one belongs to the pass that is being recorded: the pass
+ * releases it after its last reader. Others are not noted here: in a block the plan says how long they live. */
 static inline void tg_note_read(tg_value *value, int64_t index)
 {
     while (value->op && value->op->flags & TG_VIEW)

@@ -156,8 +156,20 @@ void tg_program_cut(tg_program *program, int64_t count)
     program->known = count;
 }
 
+/* Names that a hook of a failed pass has given. */
+static void forget_names(tg_program *program, int64_t count)
+{
+    const tg_given_name **link = &program->names;
+    while (*link)
+        if ((*link)->index >= count)
+            *link = (*link)->next;
+        else
+            link = (const tg_given_name **)&(*link)->next;
+}
+
 void tg_program_remove(tg_program *program, int64_t count)
 {
+    forget_names(program, count);
     program->removals += program->count > count;
     program->count = count;
     tg_program_cut(program, count);

@@ -18,8 +18,8 @@
  *
  * Each must also have been recorded in the same context: mode, scope and checkpoint.
  *
- * The repetition ends at the first difference, when an error is cleared, and at a reset after an error. Then all values
- * from there on are cut, and with them whatever refers to them: their buffers, the passes that end later, the
+ * The first difference cuts all values from there on, and so does clearing an error. A reset while there is an error cuts
+ * the whole program. With the values goes whatever refers to them: their buffers, the passes that end later, the
  * checkpoints that begin later, the ends and results of those that end later, gradients that are such values, and what
  * features noted of them. So the tape is what it would be if these values had never been recorded.
  */

@@ -15,8 +15,15 @@ struct tg_free_buffer {
     size_t size;
 };
 
-/* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
+/* A block that buffers have left during a step, in which the caller may still read. */
+struct tg_left_block {
+    tg_left_block *next;
+    char *block;
+};
+
 enum { TG_OVERWRITTEN = -1 }; /* of a slot's `until` */
+
+/* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
 enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = TG_BUFFER_ALIGNMENT, SMALL_ALIGNMENT = 16 };
 
 static size_t bytes_of(const tg_value *value)
@@ -25,6 +32,16 @@ static size_t bytes_of(const tg_value *value)
 }
 
 /* ---- life ---- */
+
+static void free_left_blocks(tg_run *run)
+{
+    while (run->left) {
+        tg_left_block *left = run->left;
+        run->left = left->next;
+        tg_aligned_free(left->block);
+        free(left);
+    }
+}
 
 void tg_run_free(tg_run *run)
 {
@@ -36,6 +53,7 @@ void tg_run_free(tg_run *run)
     }
     tg_arena_free(&run->arena);
     tg_aligned_free(run->block);
+    free_left_blocks(run);
     free(run->in);
     tg_aligned_free(run->scratch);
 }
@@ -63,7 +81,8 @@ void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
     run->began = tg_latest_change();
-    forget_free_buffers(run); /* their buffers are written by the next run */
+    free_left_blocks(run);
+    forget_free_buffers(run); /* a repeated value keeps its buffer, so no new one may take it */
 }
 
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
@@ -366,10 +385,14 @@ bool tg_run_unshare(tg_run *run, tg_program *program)
     for (int64_t i = 0; i < run->computed; i++)
         size += bytes_in_block(run, tg_program_at(program, i));
     char *block = tg_aligned_new(ALIGNMENT, size);
-    if (!block)
+    tg_left_block *left = block ? malloc(sizeof *left) : NULL;
+    if (!left) {
+        tg_aligned_free(block);
         return tg_program_fail(program, "out of memory: %zu bytes for results that are computed again", size);
+    }
     move_apart(run, program, block);
-    drop_block(run);
+    *left = (tg_left_block){run->left, run->block};
+    run->left = left;
     run->block = block;
     run->block_size = size;
     run->allocations++;

@@ -6,12 +6,14 @@
  * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this one,
  * a replay and a checkpoint's recomputation use the same buffers.
  *
- *     values   x    h    y    dy   dh            a pass releases dy after dh, its last reader
- *     arena   [x   |h   |y   |dy  |dh  ]
+ *     values   x    g    h    y    dy   dh   dg     y is the loss; dh is computed in place, dg is a product
+ *     arena   [x   |g   |h   |y   |dy dg|dh  ]      the pass released dy after dh, its last reader; dg takes it
  *
- * Once steps repeat, all buffers move into one block of just the size that is needed (autograd/memory/planner.c):
+ * Once steps repeat, all buffers move into one block (autograd/memory/planner.c). A result that the caller may read
+ * keeps its place until the step ends. Without tg_tape_save_memory these are all results of the forward pass:
  *
- *     block   [x   |h dh|y dy]                   dh overwrites h, which lives until then
+ *     block   [x   |g   |h   |y   |dy dh|dg  ]      dh overwrites dy
+ *     saving  [x   |g   |h dg|y   |dy dh]           nothing reads h after dh, so dg takes its place
  *
  * Where a later step records something else, the values before that stay in the block, and the following ones get
  * buffers as at first, until steps repeat again.
@@ -22,6 +24,7 @@
 #include "autograd/tape/program.h"
 
 typedef struct tg_free_buffer tg_free_buffer;
+typedef struct tg_left_block tg_left_block;
 typedef struct tg_run tg_run;
 typedef struct tg_tape tg_tape;
 typedef struct tg_feature tg_feature;
@@ -59,9 +62,10 @@ enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 #define TG_ALWAYS INT32_MAX
 
 struct tg_run {
-    tg_arena arena;    /* buffers that are not in the block */
-    char *block;       /* NULL until the buffers have moved */
-    size_t block_size; /* in bytes */
+    tg_arena arena;      /* buffers that are not in the block */
+    char *block;         /* NULL until the buffers have moved */
+    size_t block_size;   /* in bytes */
+    tg_left_block *left; /* earlier blocks of this step, in which the caller may still read */
 
     /* Released buffers by size, each list with the latest first, as that is still in the cache. */
     tg_free_buffer *released[TG_RELEASED_LISTS];

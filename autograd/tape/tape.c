@@ -63,7 +63,7 @@ void tg_tape_reset(tg_tape *tape)
         if (feature->kind->reset)
             feature->kind->reset(feature, tape);
     tg_program_reset(program);
-    if (starts_anew)
+    if (starts_anew) /* not even the values before the error are used again */
         tg_program_cut(program, 0);
     tg_run_reset(&tape->run);
     tape->no_grad = 0;
@@ -201,7 +201,7 @@ void tg_tape_clear_error(tg_tape *tape)
         return;
     tape->program.failed = false;
     tape->program.error.text[0] = '\0';
-    tg_program_cut(&tape->program, tape->program.count); /* values after the failure may be incomplete */
+    tg_program_cut(&tape->program, tape->program.count); /* what this step has not reached */
 }
 
 bool tg_tape_allows(tg_tape *tape, const char *function)
@@ -228,7 +228,9 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x)
 {
     const tg_value *value = tg_value_of(x);
     if (!value)
-        return x.value ? "a tensor of a step that ended with tg_tape_reset" : "an inert tensor";
+        return !x.value                                  ? "an inert tensor"
+               : tg_is_of_this_step(x.value->program, x) ? "a tensor of a pass or an operation that failed"
+                                                         : "a tensor of a step that ended with tg_tape_reset";
     return tg_tape_at(value) == tape ? NULL : "a tensor of another tape";
 }
 
@@ -332,7 +334,7 @@ void tg_no_grad_resume(tg_tape *tape, int scopes)
 
 void tg_scope_begin(tg_tape *tape, const char *name)
 {
-    if (tape && !tape->program.failed)
+    if (tape) /* after an error too, as tg_scope_end leaves it again */
         tg_program_enter_scope(&tape->program, name ? name : "?");
 }
 

@@ -4,8 +4,7 @@
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
  * Most of it is written once, when the value is recorded. If it becomes a gradient, the backward pass sets `sink` and
- * `earlier`; `gradient` belongs to the current step. Its numbers are not part of the program: the
- * run keeps their address in `slot`, which only the run uses.
+ * `earlier`. Its numbers are not part of the program: the run keeps their address in `slot`.
  */
 #ifndef TG_VALUE_H
 #define TG_VALUE_H
@@ -33,10 +32,12 @@ typedef enum tg_mode {
 typedef struct tg_slot {
     void *data;    /* NULL until computed */
     bool owned;    /* the run's buffer, which may be released */
-    bool kept;     /* never released */
+    bool kept;     /* never on a list of released buffers */
     bool released; /* released: the elements are valid only until the buffer is reused */
-    int32_t until; /* the last value that reads it, where that is known: in a pass, or in the run's block */
-    int64_t at;    /* the run's memory position before this value */
+    /* The last value that reads it, for all steps that repeat this one: a pass releases it then, and in the run's block it
+     * is overwritten after that. TG_ALWAYS: never. */
+    int32_t until;
+    int64_t at; /* the run's memory position before this value */
 } tg_slot;
 
 struct tg_value {
@@ -70,7 +71,7 @@ struct tg_value {
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that contains it */
 
-    tg_value *gradient; /* of a leaf or retained value: its latest gradient, valid if that was recorded in this step */
+    tg_value *gradient; /* of a leaf or retained value: its latest gradient, once this step has reached that */
     tg_value *earlier;  /* of a gradient: the value that it was added to */
     int64_t at;         /* the program's memory position before this value */
     tg_slot slot;

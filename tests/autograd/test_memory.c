@@ -399,6 +399,25 @@ START_TEST(a_step_may_use_after_a_pass_what_that_overwrote)
 }
 END_TEST
 
+/* What the caller had read stays where it was until the step ends. */
+START_TEST(a_pointer_outlives_what_is_computed_again)
+{
+    tg_tape_save_memory(tape, true);
+    for (int step = 0; step < 5; step++) {
+        tg_tape_reset(tape);
+        tg_tensor x = tg_borrow(tape, TG_F32, batch, TG_SHAPE(ROWS, WIDTH)), y = tg_exp(x), kept = tg_keep(tg_neg(x));
+        tg_tensor z = tg_neg(tg_neg(tg_neg(tg_add(y, kept))));
+        const float *read = tg_f32(kept);
+        for (int time = 0; step == 4 && time < 2; time++) {
+            ck_assert(tg_ok(tg_tanh(y)));
+            for (int i = 0; i < ROWS * WIDTH; i++)
+                ck_assert(read[i] == -batch[i] && tg_f32(kept)[i] == -batch[i]);
+        }
+        ck_assert(tg_ok(z));
+    }
+}
+END_TEST
+
 /* But not if a parameter, from which it was computed, has changed since. */
 START_TEST(what_has_changed_is_not_computed_again)
 {
@@ -798,6 +817,7 @@ Suite *memory_suite(void)
     tcase_add_test(tests, other_results_can_be_read);
     tcase_add_test(tests, a_step_may_use_what_earlier_steps_did_not);
     tcase_add_test(tests, a_step_may_use_after_a_pass_what_that_overwrote);
+    tcase_add_test(tests, a_pointer_outlives_what_is_computed_again);
     tcase_add_test(tests, what_has_changed_is_not_computed_again);
     tcase_add_test(tests, a_pass_computes_again_what_it_reads);
     tcase_add_test(tests, a_hook_can_read_the_loss);

@@ -435,11 +435,11 @@ START_TEST(a_checkpoint_of_another_tapes_tensor_or_of_a_dead_one_is_an_error)
 }
 END_TEST
 
-/* Keeps a tensor that is recorded while the pass is, and makes the pass fail. */
+/* Keeps and names a tensor that is recorded while the pass is, and makes the pass fail. */
 static tg_tensor keep_and_fail(tg_tensor cotangent, void *user)
 {
     tg_tensor *kept = user;
-    *kept = tg_mul_scalar(cotangent, 3);
+    *kept = tg_named(tg_mul_scalar(cotangent, 3), "lost");
     return (tg_tensor){0};
 }
 
@@ -451,13 +451,35 @@ START_TEST(a_tensor_of_a_pass_that_failed_is_never_another_one)
         ck_assert(!tg_backward(tg_sum(y)));
         ck_assert_msg(strstr(tg_tape_error(tape), "hook") != NULL, "%s", tg_tape_error(tape));
         tg_tape_clear_error(tape);
-        ck_assert(!tg_ok(kept));
+        ck_assert(!tg_ok(kept) && !tg_ok(tg_add(x, kept)));
+        ck_assert_msg(strstr(tg_tape_error(tape), "input 1 is a tensor of a pass or an operation that failed") != NULL,
+                      "%s", tg_tape_error(tape));
+        tg_tape_clear_error(tape);
         for (int i = 0; i < 8; i++) {
+            char text[8192];
             ck_assert(tg_ok(tg_add_scalar(x, i)));
+            tg_tape_table(tape, text, sizeof text);
+            ck_assert_msg(!strstr(text, "lost"), "%s", text);
             ck_assert_msg(!tg_ok(kept), "it is now %g", tg_item(kept));
         }
         ck_assert_double_eq(tg_item(y), exp(2));
     }
+}
+END_TEST
+
+START_TEST(a_scope_that_begins_after_an_error_ends)
+{
+    char text[4096];
+    const tg_tensor x = variable(2);
+    tg_scope_begin(tape, "outer");
+    tg_tape_fail(tape, "one");
+    tg_scope_begin(tape, "inner");
+    tg_scope_end(tape);
+    tg_tape_clear_error(tape);
+    ck_assert(tg_ok(tg_exp(x)));
+    ck_assert_uint_lt(tg_tape_summary(tape, text, sizeof text), sizeof text);
+    ck_assert_msg(strstr(text, "outer") != NULL, "%s", text);
+    tg_scope_end(tape);
 }
 END_TEST
 
@@ -489,6 +511,7 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing);
     tcase_add_test(tests, the_jacobian_of_nothing_has_no_rows);
     tcase_add_test(tests, a_tensor_of_a_pass_that_failed_is_never_another_one);
+    tcase_add_test(tests, a_scope_that_begins_after_an_error_ends);
     tcase_add_test(tests, names_in_a_drawing_are_escaped);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,6 +1,6 @@
-/* All advice that the programs print: in hints, and in refusals that name a remedy. Each entry has its condition above
- * it. tests/oracle/advice.py makes the situation of each, follows the advice, and counts how often that helped; its
- * table is docs/advice.md. What has no row there is not printed. */
+/* Advice of the programs on nets and tables: in hints, and in refusals that name a remedy. Each entry has its condition
+ * above it. tests/oracle/advice.py makes the situation of each, follows the advice, and counts how often that helped; its
+ * table is docs/advice.md. Refusals that name the one option which they are about are not listed. */
 #ifndef DATA_ADVICE_H
 #define DATA_ADVICE_H
 

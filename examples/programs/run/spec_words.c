@@ -91,23 +91,33 @@ void run_spec_print_options(const run_spec *s, int64_t rows, FILE *to)
 
 /* ---- the defaults of the other program ---- */
 
+/* Sets --gated to what it is by default, as --help says. */
+static void say_gated(run_spec *s)
+{
+    static const char *const keep_parameters[] = {"mlp", "gpt", "vit", "seq2seq", NULL};
+    if (!s->gated)
+        s->gated = keep_parameters[options_position(keep_parameters, s->net.model)] ? "parameters" : "width";
+}
+
 static int print_otherwise(const run_spec *given, const run_spec *complete, int64_t rows, FILE *to)
 {
     static const char *const same[] = {"model", "activation", "fold", "products", NULL};
     const run_spec usual = run_spec_defaults(!given->compared);
-    run_spec other = *complete;
+    run_spec this = *complete, other = *complete;
+    say_gated(&this);
     int count = 0;
     other.compared = usual.compared;
     for (const program_option *o = run_options; options_more(o); o++)
         if (makes_run(o) && !options_has(&given->given, o->name) && !same[options_position(same, o->name)])
             options_copy(o, &usual, &other);
     run_spec_complete(&other, rows);
+    say_gated(&other);
     if (other.net.image_width && !options_has(&given->given, "model")) {
         fprintf(to, " --model %s", run_spec_image_model(&other));
         count++;
     }
     for (const program_option *o = run_options; options_more(o); o++)
-        if (makes_run(o) && matters(o, complete) && !same_value(o, complete, &other)) {
+        if (makes_run(o) && matters(o, complete) && !same_value(o, &this, &other)) {
             print_option(o, &other, to);
             count++;
         }

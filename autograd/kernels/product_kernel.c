@@ -9,6 +9,19 @@
  * Functionality", 2015), but B's panels are packed one at a time, right before they are used. Rows are divided evenly:
  * 16 are 8 and 8, not 14 and 2.
  */
+#if defined __FMA__ || defined __aarch64__
+#define FUSED 1
+#else
+#define FUSED 0
+#endif
+
+/* On other processors with such an instruction products would not be those of the baseline. x86's baseline has none. */
+#if !FUSED && defined __clang__
+#pragma clang fp contract(off)
+#elif !FUSED && !defined __x86_64__
+#pragma GCC optimize("fp-contract=off")
+#endif
+
 #include "autograd/kernels/product_kernel.h"
 
 #include "autograd/kernels/product_pack.h"
@@ -85,12 +98,6 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
         sum[r][vectors - 1] = whole ? load(from_last) : load_part(from_last, first_lanes(t->last));
     }
 }
-
-#if defined __FMA__ || defined __aarch64__
-#define FUSED 1
-#else
-#define FUSED 0
-#endif
 
 /* a b + c, rounded once where the processor has fused multiply-adds. Optimising compilers contract the expression to
  * one; others compute each lane by its own instruction. */

@@ -86,7 +86,7 @@ INLINE void multiply_groups(size_t groups, const tg_product_part *p, size_t colu
         }
     for (; l < p->k; l++)
         for (size_t g = 0; g < groups; g++) {
-            vector last;
+            vector last = {0}; /* or compilers warn */
             for (size_t lane = 0; lane < LANES; lane++)
                 last[lane] = b[(g * LANES + lane) * apart + l];
             sum[g] = a[l * p->a_step] * last + sum[g];

@@ -26,8 +26,8 @@ START_TEST(ranks_are_those_of_the_comparisons)
     ranks_mean(&(ranks_scores){scores, 3, 2, false}, mean);
     for (int f = 0; f < 2; f++)
         ck_assert_double_eq_tol(csv_cell("all/ranks.csv", forms[f], "mean_rank"), mean[f], 1e-8);
-    ck_assert_msg(strstr(train_output, "3 data sets are too few to tell two of 2 forms apart: that takes 6 at least."),
-                  "%s", train_output);
+    ck_assert_msg(strstr(train_output, "3 data sets are too few to tell two of 2 apart: that takes 6 at least."), "%s",
+                  train_output);
     ck_assert(strstr(temporary_text("all/circles/config.json"), "\"rows\": 80"));
 }
 END_TEST

@@ -566,7 +566,7 @@ class Commands:
                      float(fraction["validation"]) <= float(fraction["test"]))
         known = {m for of in chosen.values() for run in of.values() for m in run if run[m] is not None}
         paired = [m for m in ("calibration_error", "balanced_accuracy", "macro_f1", "auc", "rmse", "mae", "r2")
-                  if tested + m in known and (tested == "test_" or table.task == "classes")]
+                  if tested + m in known and (tested == "test_" or (table.task == "classes" and m != "calibration_error"))]
         compared = verdicts.check(summary, records.read_csv(folder + "/pairs.csv"), chosen,
                                   judged + [tested + m for m in paired], redrawn, same_folds, validates, equal)
         bands = records.read_csv(folder + "/step_bands.csv")

@@ -117,6 +117,7 @@ row thread "gcc, thread" "$parallel" made SANITIZE=thread
 row valgrind "valgrind, memory and leaks" "tape shape safetensors index fuzz" under_valgrind
 row noblas "BLAS=none" all made BLAS=none
 row amalgamation "the library as one file" all made AMALGAMATION=1
+row cmake "CMake: FetchContent, C++17, Ninja, Debug" "" tests/elsewhere/cmake.sh "$work/cmake"
 row musl "musl: the library as one file" "" elsewhere musl
 row windows "Windows by mingw-w64 and Wine: the same" "" elsewhere windows
 row s390x "s390x, big-endian, by qemu-user: the same" "" elsewhere s390x

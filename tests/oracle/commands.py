@@ -723,7 +723,7 @@ class Commands:
         else:
             words = ", ".join("%s comes first at %s" % (first, " and ".join("%g" % scale for scale in scales))
                               for first, scales in runs)
-            expect("depends on the initial scale: by validation %s." % words in said, "'%s' and not '%s'" % (said, words))
+            expect("differs between initial scales, perhaps by chance: %s." % words in said, "'%s' and not '%s'" % (said, words))
 
     def without_seconds(self, out):
         return [{k: v for k, v in line.items() if k != "seconds"}

@@ -190,7 +190,7 @@ static void write_order(const runlog *log, FILE *words)
                 count);
     last = -1;
     if (count > 1 && changes)
-        fputs(" The order depends on the initial scale: by validation", words);
+        fputs(" Which one is first by validation differs between initial scales, perhaps by chance:", words);
     for (double scale = scale_above(log, 0); changes && isfinite(scale); scale = scale_above(log, scale)) {
         const int first = first_at_scale(log, all, scale);
         if (first >= 0 && first == last)

@@ -13,12 +13,13 @@ checks=0 failed=0
 # project FOLDER LANGUAGE STANDARD "HOW THE LIBRARY IS TAKEN"
 project() {
     mkdir -p "$1"
-    cp "$tree/examples/xor.c" "$1/xor.$([ "$2" = C ] && echo c || echo cpp)"
+    cp "$tree/examples/xor.c" "$1/xor.c"
+    [ "$2" = C ] || printf '%s\n' '#include <tapegrad.h>' 'extern "C" int from_c(void);' 'int main() { return from_c(); }' > "$1/main.cpp"
     cat > "$1/CMakeLists.txt" << END
 cmake_minimum_required(VERSION 3.18)
-project(own LANGUAGES $2)
+project(own LANGUAGES C $2)
 $4
-add_executable(own xor.$([ "$2" = C ] && echo c || echo cpp))
+add_executable(own xor.c $([ "$2" = C ] || echo main.cpp))
 set_property(TARGET own PROPERTY $3)
 target_link_libraries(own tapegrad::tapegrad)
 END
@@ -39,8 +40,8 @@ fetched="include(FetchContent)
 FetchContent_Declare(tapegrad SOURCE_DIR \"$tree\")
 FetchContent_MakeAvailable(tapegrad)"
 project fetched C C_STANDARD\ 11 "$fetched"
-project fetched++ CXX CXX_STANDARD\ 17 "enable_language(C)
-$fetched"
+project fetched++ CXX CXX_STANDARD\ 17 "$fetched
+add_compile_definitions(\$<\$<COMPILE_LANGUAGE:C>:main=from_c>)"
 project added C C_STANDARD\ 11 "add_subdirectory(\"$tree\" tapegrad)"
 way release fetched -DCMAKE_BUILD_TYPE=Release
 way debug fetched -DCMAKE_BUILD_TYPE=Debug -G Ninja

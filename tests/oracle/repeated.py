@@ -84,7 +84,8 @@ def searched(words, line):
     `train` is another one."""
     given = dict(zip(words, words[1:]))
     names = [name for name in ("lr", "init-scale") if given.get("--" + name) == "auto"]
-    if not names or "," in given["--activations"] + given.get("--model", "") or given["--seeds"] != "1" or "--folds" in given:
+    lists = [name for name, value in given.items() if name.startswith("--") and name != "--hidden" and "," in value]
+    if not names or lists or given["--seeds"] != "1" or "--folds" in given:
         return None
     for name in names:
         line = re.sub(r" --%s \S+" % name, "", line)

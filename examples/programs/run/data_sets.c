@@ -1,5 +1,6 @@
 #include "examples/programs/run/data_sets.h"
 
+#include "examples/programs/data/csv.h"
 #include "examples/programs/report/direction.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 64, MOST_SETS = 200, MOST_FORMS = 100, NAME = 128, LONGEST_LINE = 1 << 18 };
+enum { MOST_WORDS = 64, MOST_SETS = 200, MOST_FORMS = 100, NAME = 128 };
 
 typedef struct data_set {
     char *words[MOST_WORDS]; /* "csv:a.csv --target y" in words: what --data is, and the options of this data set */
@@ -112,42 +113,19 @@ static char *command_of(const over_sets *o, int which, int argc, char **argv)
 
 /* ---- what the comparisons found ---- */
 
-/* Takes the next cell of a line, without its quotes; NULL at the end. */
-static char *next_cell(char **at)
+/* The column with the mean of a measure: of the one that is asked for or, if that is "", of the first one, whose name is
+ * copied; -1: none. And how many columns name the forms: those before the number of runs. */
+static int find_measure(const csv_source *summary, char measure[NAME], size_t *keys)
 {
-    char *cell = *at, *to = cell;
-    if (!cell)
-        return NULL;
-    bool quoted = false;
-    char *from = cell;
-    for (; *from && (quoted || (*from != ',' && *from != '\n')); from++) {
-        if (*from == '"' && !(quoted && from[1] == '"')) {
-            quoted = !quoted;
-            continue;
-        }
-        from += *from == '"';
-        *to++ = *from;
-    }
-    *at = *from == ',' ? from + 1 : NULL;
-    *to = '\0';
-    return cell;
-}
-
-/* The column with the mean of a measure in a header: of the one that is asked for or, if that is "", of the first one,
- * whose name is copied; -1: none. And how many columns name the forms: those before the number of runs. */
-static int find_measure(char *line, char measure[NAME], int *keys)
-{
-    int column = 0;
-    for (char *cell; (cell = next_cell(&line)); column++) {
-        *keys = strcmp(cell, "runs") == 0 ? column : *keys;
-        char *end = strstr(cell, "_mean");
+    for (size_t column = 0; column < summary->table.columns; column++) {
+        const char *name = summary->names[column], *end = strstr(name, "_mean");
+        *keys = strcmp(name, "runs") == 0 ? column : *keys;
         if (!end || end[5] != '\0')
             continue;
-        *end = '\0';
         if (*measure == '\0')
-            snprintf(measure, NAME, "%s", cell);
-        if (strcmp(cell, measure) == 0)
-            return column;
+            snprintf(measure, NAME, "%.*s", (int)(end - name), name);
+        if (strncmp(name, measure, (size_t)(end - name)) == 0 && measure[end - name] == '\0')
+            return (int)column;
     }
     return -1;
 }
@@ -160,46 +138,42 @@ static int place_of_form(const over_sets *o, const char *form)
     return place;
 }
 
-/* Reads the lines below the header. The first data set says which forms there are. */
-static bool read_forms(over_sets *o, int which, int column, int keys, FILE *file, char *line, tg_error *error)
+/* The first data set says which forms there are. */
+static bool take_forms(over_sets *o, int which, const csv_source *summary, size_t column, size_t keys, tg_error *error)
 {
-    int seen = 0;
-    while (fgets(line, LONGEST_LINE, file)) {
-        char form[NAME] = "", *at = line, *cell = next_cell(&at);
-        for (int i = 0; i < column && cell; i++) {
+    for (size_t row = 0; row < summary->table.rows; row++) {
+        char form[NAME] = "";
+        for (size_t key = 0; key < keys; key++) {
             const size_t used = strlen(form);
-            if (i < keys)
-                snprintf(form + used, sizeof form - used, "%s%s", *cell && used ? " " : "", cell);
-            cell = next_cell(&at);
+            const char *cell = csv_text(summary, row, key);
+            snprintf(form + used, sizeof form - used, "%s%s", *cell && used ? " " : "", cell);
         }
         const int place = place_of_form(o, form);
         if (which == 0 && place == o->forms && place < MOST_FORMS)
-            snprintf(o->form[o->forms++], NAME, "%.*s", NAME - 1, form);
+            snprintf(o->form[o->forms++], NAME, "%s", form);
         if (place >= o->forms)
             return tg_fail(error, "%s has %s, which %s has not", o->set[which].name, form, o->set[0].name);
-        o->score[which * MOST_FORMS + place] = cell && *cell ? strtod(cell, NULL) : NAN;
-        seen++;
+        o->score[which * MOST_FORMS + place] =
+            csv_is_missing_at(summary, row, column) ? NAN : csv_value(summary, row, column);
     }
-    return seen == o->forms ||
-           tg_fail(error, "%s has %d forms, and %s %d", o->set[which].name, seen, o->set[0].name, o->forms);
+    return (int)summary->table.rows == o->forms || tg_fail(error, "%s has %d forms, and %s %d", o->set[which].name,
+                                                           (int)summary->table.rows, o->set[0].name, o->forms);
 }
 
 static bool read_summary(over_sets *o, int which, tg_error *error)
 {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s/%s", o->out, o->set[which].name);
-    FILE *file = files_read(folder, "summary.csv", error);
-    if (!file)
-        return false;
-    char *line = memory_checked(malloc(LONGEST_LINE));
-    int keys = 1;
-    const int column = fgets(line, LONGEST_LINE, file) ? find_measure(line, o->measure, &keys) : -1;
-    bool fine =
-        column > 0 || tg_fail(error, "%s has no %s: name a measure that all data sets have, like --measures test_loss",
-                              o->set[which].name, *o->measure ? o->measure : "measure");
-    fine = fine && read_forms(o, which, column, keys, file, line, error);
-    free(line);
-    return files_end_reading(file, folder, "summary.csv", error) && fine;
+    char path[PATH_MAX];
+    csv_source summary;
+    size_t keys = 1;
+    snprintf(path, sizeof path, "%s/%s/summary.csv", o->out, o->set[which].name);
+    bool fine = csv_read(path, DATASET_HEADER_YES, &summary, error);
+    const int column = fine ? find_measure(&summary, o->measure, &keys) : 0;
+    if (column < 0)
+        fine = tg_fail(error, "%s has no %s: name a measure that all data sets have, like --measures test_loss",
+                       o->set[which].name, *o->measure ? o->measure : "measure");
+    fine = fine && take_forms(o, which, &summary, (size_t)column, keys, error);
+    csv_source_free(&summary);
+    return fine;
 }
 
 /* ---- what they say together ---- */

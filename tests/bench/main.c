@@ -10,7 +10,8 @@ typedef struct settings {
     const char *nets, *activations, *threads, *contexts, *python, *jax_python, *only, *isa, *dtype, *cores, *compiler,
         *keep, *table;
     double seconds;
-    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet, recurrent, inference;
+    bool csv, peers, compile, kernels, products, gpt, mpi, memory, emitted, recording, convnet, recurrent, inference,
+        formulas;
     options_given given;
 } settings;
 
@@ -82,6 +83,11 @@ static const program_option table[] = {
     {"recording", NULL,
      "time operations on single numbers instead, which cost what the tape costs: graphs that repeat, and that change",
      OPTION_FLAG, .offset = offsetof(settings, recording)},
+    {NULL, NULL, "Formulas:", OPTION_GROUP},
+    {"formulas", NULL,
+     "time steps of the net paper with an activation that is written as a formula instead, against the same activation "
+     "built in, on one thread",
+     OPTION_FLAG, .offset = offsetof(settings, formulas)},
     {NULL, NULL, "Tables:", OPTION_GROUP},
     {"table", "FILE", "read this CSV file once instead, for tests/bench/tables.py", OPTION_TEXT,
      .offset = offsetof(settings, table)},
@@ -127,7 +133,8 @@ enum {
     RECORDING = 256,
     CONVNET = 512,
     RECURRENT = 1024,
-    INFERENCE = 2048
+    INFERENCE = 2048,
+    FORMULAS = 4096
 };
 
 /* Reject options that would have no effect. */
@@ -174,7 +181,8 @@ static bool options_matter(const settings *s)
                  {s->recording, "--recording", RECORDING},
                  {s->convnet, "--convnet", CONVNET},
                  {s->recurrent, "--recurrent", RECURRENT},
-                 {s->inference, "--inference", INFERENCE}};
+                 {s->inference, "--inference", INFERENCE},
+                 {s->formulas, "--formulas", FORMULAS}};
     int mode = STEPS;
     const char *option = NULL;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -304,6 +312,8 @@ int main(int argc, char **argv)
                    : 2;
     if (s.recording)
         return recording_bench(&(recording_settings){.seconds = s.seconds, .csv = s.csv}) ? EXIT_SUCCESS : 2;
+    if (s.formulas)
+        return formulas_bench(&(formulas_settings){.seconds = s.seconds, .csv = s.csv}) ? EXIT_SUCCESS : 2;
     const steps_settings steps = {.nets = s.nets,
                                   .activations = s.activations,
                                   .threads = s.threads,

@@ -145,6 +145,22 @@ typedef struct recording_settings {
  * failed. */
 bool recording_bench(const recording_settings *settings);
 
+/* ---- formulas ---- */
+
+/* The training step of the net paper whose activation is a formula, against the same activation built in: silu,
+ * gelu_quick and relu_squared.
+ *
+ *     formulas_bench(&(formulas_settings){.seconds = 2});
+ */
+typedef struct formulas_settings {
+    double seconds; /* for each line of the table */
+    bool csv;
+} formulas_settings;
+
+/* Prints two lines for each, of steps that are recorded and that are replayed. False, with a message on standard error,
+ * if out of memory. */
+bool formulas_bench(const formulas_settings *settings);
+
 /* ---- the step as C ---- */
 
 /* The training step written as C (autograd/export.h), compiled by this system's compiler, against the step on the tape.

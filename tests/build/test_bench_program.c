@@ -2,6 +2,7 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,22 @@ START_TEST(recording_is_measured_for_graphs_that_repeat_and_that_change)
                      9);
     ck_assert(one[0] > 0 && one[1] == 1 && one[2] > 0 && turn[0] > 0 && changes[0] > 0 && changes[2] > 0);
     ck_assert_int_eq(run("", "bench --recording --nets toy"), 2);
+}
+END_TEST
+
+/* ---- formulas ---- */
+
+START_TEST(steps_with_a_formula_are_timed_beside_those_of_the_built_in_twin)
+{
+    double built_in, formula, ratio;
+    ck_assert_int_eq(run("", "bench --formulas --seconds 0 --csv"), 0);
+    ck_assert_int_eq(count_of("recorded,"), 3);
+    ck_assert_int_eq(count_of("replayed,"), 3);
+    const char *line = strstr(output, "relu_squared,\"max(0, x)^2\",replayed,");
+    ck_assert(line &&
+              sscanf(line, "relu_squared,\"max(0, x)^2\",replayed,%lf,%lf,%lf", &built_in, &formula, &ratio) == 3);
+    ck_assert_msg(built_in > 0 && fabs(formula / built_in - ratio) < 0.01 * ratio, "%s", line);
+    ck_assert_int_eq(run("", "bench --formulas --threads 1"), 2);
 }
 END_TEST
 
@@ -309,6 +326,7 @@ Suite *bench_program_suite(void)
     tcase_add_test(tests, steps_of_convolutional_nets_are_timed_with_batch_norm_and_without);
     tcase_add_test(tests, steps_of_a_gpt_are_timed_with_several_contexts);
     tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);
+    tcase_add_test(tests, steps_with_a_formula_are_timed_beside_those_of_the_built_in_twin);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
     tcase_add_test(tests, an_option_that_is_wrong_or_changes_nothing_is_refused);

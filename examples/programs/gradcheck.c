@@ -19,7 +19,7 @@ enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 typedef struct settings {
     int order, seed, seeds;
     const char *const *names;
-    const char *load, *command, *plot, *out, *junit, *products;
+    const char *load, *command, *formula, *plot, *out, *junit, *products;
     double limit;
     tg_gradcheck_options how; /* as far as options say */
     int evaluations;
@@ -34,6 +34,10 @@ static const program_option options[] = {
     {"load", "FILE",
      "a shared library with operations of your own; without names, these are checked (docs/gradcheck.md)", OPTION_TEXT,
      offsetof(settings, load)},
+    {"formula", "TEXT",
+     "an activation as a formula, such as 'x sigmoid(b x), b = 1': by x and by its trained numbers; without names, it "
+     "alone is checked (docs/formulas.md)",
+     OPTION_TEXT, offsetof(settings, formula)},
     {"products", "WHOSE", "matrix products: our own or OpenBLAS's; as TG_PRODUCTS says without it", OPTION_CHOICE,
      offsetof(settings, products), .choices = spec_products},
     {"command", "COMMAND",
@@ -97,7 +101,7 @@ static bool go_on(int64_t evaluations, void *user)
 static check_row check(const settings *s, const subject *what, int order)
 {
     static char report[1 << 14];
-    const bool has_report = what->op || what->function;
+    const bool has_report = what->op || what->function || what->formula;
     check_row row = {.what = what, .order = order, .seconds = jobs_clock()};
     for (int more = 0; more < s->seeds && !(more > 0 && signals_caught()); more++) {
         tg_gradcheck_options how = s->how;
@@ -238,9 +242,10 @@ static bool choose(const settings *s, subjects *all, const steps_place *drawn)
 {
     char near[SUBJECTS_NEAR], message[SUBJECTS_NEAR + 200];
     const char *wrong = s->names ? subjects_choose(all, s->names) : NULL;
-    for (int i = 0; !s->names && i < all->count; i++) {
+    for (int i = 0; i < all->count; i++) {
         subject *what = &all->list[i];
-        what->chosen = s->plot ? what == drawn->what : !s->load || strcmp(what->category, "yours") == 0;
+        const bool own = strcmp(what->category, "yours") == 0, chosen = s->plot ? what == drawn->what : own;
+        what->chosen |= what->formula || (!s->names && (chosen || !(s->load || s->formula || s->plot)));
     }
     if (!wrong)
         return true;
@@ -319,8 +324,10 @@ static bool suits_command(const settings *s)
 {
     if (!s->command)
         return !options_has(&s->given, "limit") || (refuse("", "--limit is for --command only"), false);
-    if (s->names || s->list || s->load || s->plot)
-        return refuse("--command", "checks all functions of that program: no names, --list, --load or --plot"), false;
+    if (s->names || s->list || s->load || s->formula || s->plot)
+        return refuse("--command",
+                      "checks all functions of that program: no names, --list, --load, --formula or --plot"),
+               false;
     if (options_has(&s->given, "order"))
         return refuse("--order",
                       "functions of --command are checked to first order; give a vjp as a function of its own"),
@@ -355,7 +362,11 @@ int main(int argc, char **argv)
         s.order = 1;
     else
         subjects_collect(&all, own);
-    const int status = run(&s, &all);
+    tg_formula *formula = s.formula ? tg_formula_new(s.formula, &error) : NULL;
+    if (formula)
+        subjects_add_formula(&all, formula);
+    const int status = s.formula && !formula ? refuse("--formula", error.text) : run(&s, &all);
+    tg_formula_free(formula);
     free(all.list);
     return status;
 }

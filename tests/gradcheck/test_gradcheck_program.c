@@ -57,6 +57,35 @@ static const char *last_line(char *text)
 
 /* ---- what is checked ---- */
 
+START_TEST(a_formula_is_checked_by_its_inputs_and_trained_numbers)
+{
+    char text[20000];
+    ck_assert_int_eq(run("--csv --formula 'x sigmoid(b x) + c x, b = 1, c = 0.1 per unit'", text, sizeof text), 0);
+    ck_assert_ptr_nonnull(strstr(text, ",passed,"));
+    ck_assert_int_eq(run("--list --formula 'u tanh(b v), b = 2'", text, sizeof text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "u tanh(b v), b = 2       3  yours"));
+    ck_assert_int_eq(run("tanh --formula 'mine: log(x) + 1 / x' --order 3", text, sizeof text), 0);
+    ck_assert(strstr(text, "\nmine ") && strstr(text, "\ntanh "));
+    ck_assert_str_eq(last_line(text), "2 passed, 0 failed");
+}
+END_TEST
+
+/* The branch that is not taken has an infinite derivative, which gives NaN. */
+START_TEST(a_formula_whose_derivative_is_not_its_slope_fails)
+{
+    char text[20000];
+    ck_assert_int_eq(run("--formula 'where(x > 0, sqrt(x), 0)'", text, sizeof text), 1);
+    ck_assert_ptr_nonnull(strstr(text, "x at [0, "));
+    ck_assert_ptr_nonnull(strstr(text, "nan, finite differences 0"));
+    ck_assert_int_eq(run("--formula 'sqrt(-1 - x^2)'", text, sizeof text), 1);
+    ck_assert_int_eq(run("--formula 'x > 0'", text, sizeof text), 2);
+    ck_assert_ptr_nonnull(strstr(text, "no derivative by nature, nothing to check: x > 0"));
+    ck_assert_int_eq(run("--formula 'x +' 2>&1", text, sizeof text), 2);
+    ck_assert_ptr_nonnull(strstr(text, "gradcheck: --formula: column 4, at the end: expected a number"));
+    ck_assert_int_eq(run("--formula 'x' --command cat 2>&1", text, sizeof text), 2);
+}
+END_TEST
+
 START_TEST(the_last_line_counts_what_passed_and_what_failed)
 {
     char text[20000];
@@ -385,6 +414,8 @@ Suite *gradcheck_program_suite(void)
     TCase *tests = tcase_create("gradcheck_program");
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, a_formula_is_checked_by_its_inputs_and_trained_numbers);
+    tcase_add_test(tests, a_formula_whose_derivative_is_not_its_slope_fails);
     tcase_add_test(tests, the_last_line_counts_what_passed_and_what_failed);
     tcase_add_test(tests, names_may_be_patterns);
     tcase_add_test(tests, csv_is_nothing_but_csv);

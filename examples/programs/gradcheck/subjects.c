@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,31 @@ void subjects_collect(subjects *all, const tg_op *const *own)
                            .inputs = 1,
                            .layer = layer});
     }
+}
+
+/* True if a formula without trained numbers has no derivative by nature, as "x > 0". */
+static bool is_constant(const tg_formula *formula)
+{
+    tg_tape *tape = tg_tape_new();
+    const double one = 1;
+    const tg_tensor x = tg_variable(tape, TG_F64, &one, TG_SCALAR);
+    const tg_tensor y = tg_formula_apply(formula, (tg_tensor[]){x, x}, NULL);
+    const bool constant = tg_ok(y) && !tg_backward(y);
+    tg_tape_free(tape);
+    return constant;
+}
+
+void subjects_add_formula(subjects *all, const tg_formula *formula)
+{
+    subject what = {.name = tg_formula_name(formula),
+                    .category = "yours",
+                    .about = tg_formula_text(formula),
+                    .inputs = tg_formula_is_gated(formula) ? 2 : 1,
+                    .formula = formula,
+                    .constant = !tg_formula_number_at(formula, 0) && is_constant(formula)};
+    while (tg_formula_number_at(formula, what.inputs - 1 - tg_formula_is_gated(formula)))
+        what.inputs++;
+    add(all, what);
 }
 
 subject *subjects_find(const subjects *all, const char *name)
@@ -133,6 +159,65 @@ void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEA
     }
 }
 
+/* ---- a formula ---- */
+
+enum { ROWS = 3, UNITS = 4, ELEMENTS = ROWS * UNITS };
+
+static tg_tensor apply(tg_tape *tape, const tg_tensor *inputs, int count, void *formula)
+{
+    (void)tape, (void)count;
+    return tg_formula_apply(formula, inputs, inputs + 1 + tg_formula_is_gated(formula));
+}
+
+/* True if a formula has a finite value at one x, or u and v. */
+static bool is_defined(const tg_formula *formula, const double at[2])
+{
+    tg_tape *tape = tg_tape_new();
+    const tg_tensor in[] = {tg_full(tape, TG_F64, TG_SCALAR, at[0]), tg_full(tape, TG_F64, TG_SCALAR, at[1])};
+    const tg_tensor y = tg_formula_apply(formula, in, NULL);
+    const bool defined = tg_ok(y) && isfinite(tg_item(y));
+    tg_tape_free(tape);
+    return defined;
+}
+
+/* Draws x, or u and v, where the formula has values: log(x) none below 0. */
+static void draw_inputs(const tg_formula *formula, uint64_t seed, double to[2][ELEMENTS])
+{
+    enum { TRIES = 1000 };
+    const tg_rng seeded = tg_rng_seed(seed);
+    tg_rng rng = tg_rng_stream(&seeded, "formula");
+    for (int i = 0; i < ELEMENTS; i++)
+        for (int tries = 0; tries < TRIES; tries++) {
+            const double at[2] = {1.5 * tg_rng_normal(&rng), 1.5 * tg_rng_normal(&rng)};
+            to[0][i] = at[0];
+            to[1][i] = at[1];
+            if (is_defined(formula, at))
+                break;
+        }
+}
+
+/* By x, or u and v, and by the trained numbers, at first at their values. */
+static tg_gradcheck_result check_formula(const tg_formula *formula, const tg_gradcheck_options *options)
+{
+    static const char *const names[] = {"x", "u", "v"};
+    double at[2][ELEMENTS], values[TG_FORMULA_NUMBERS][UNITS];
+    tg_gradcheck_input inputs[2 + TG_FORMULA_NUMBERS];
+    const tg_formula_number *number;
+    int count = 0;
+    draw_inputs(formula, options->seed, at);
+    const bool gated = tg_formula_is_gated(formula);
+    for (; count < 1 + gated; count++)
+        inputs[count] =
+            (tg_gradcheck_input){.name = names[gated + count], .shape = TG_SHAPE(ROWS, UNITS), .data = at[count]};
+    for (int i = 0; (number = tg_formula_number_at(formula, i)); i++) {
+        for (int k = 0; k < UNITS; k++)
+            values[i][k] = number->value;
+        inputs[count++] = (tg_gradcheck_input){
+            .name = number->name, .shape = number->per_unit ? TG_SHAPE(UNITS) : TG_SCALAR, .data = values[i]};
+    }
+    return tg_gradcheck(apply, (void *)(uintptr_t)formula, inputs, count, options);
+}
+
 /* ---- checking ---- */
 
 int subject_order(const subject *what, int order)
@@ -145,5 +230,7 @@ tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_option
 {
     if (what->function)
         return tg_gradcheck_function(&what->function->box, what->function->inputs, what->function->count, options);
+    if (what->formula)
+        return check_formula(what->formula, options);
     return what->op ? tg_gradcheck_op(what->op, options) : layer_check_run(what->layer, options);
 }

@@ -1,5 +1,5 @@
 /* Everything that can be checked, by name: the operations of the library, those of a user's shared library, layers,
- * blocks and models.
+ * blocks and models, and formulas.
  *
  *     subjects all = {calloc(SUBJECTS_MOST, sizeof *all.list), 0};
  *     subjects_collect(&all, NULL);
@@ -17,15 +17,17 @@
 #include "autograd/gradcheck.h"
 #include "examples/programs/gradcheck/layer_checks.h"
 #include "examples/programs/gradcheck/remote.h"
+#include "nn/formula.h"
 
 typedef struct subject {
     const char *name;
     const char *category; /* "arithmetic", ..., "yours" of a user's, "layer", "block", "model" */
     const char *about;    /* one line: the formula of an operation; "" for a user's */
     int inputs;           /* TG_VARIADIC: any number; for a layer, without its parameters */
-    const tg_op *op;      /* the subject: one of these three */
+    const tg_op *op;      /* the subject: one of these four */
     const layer_check *layer;
     const remote_function *function;
+    const tg_formula *formula;
     bool constant; /* has no derivative by definition, so there is nothing to check */
     bool chosen;
     char own_name[128]; /* room for the name of another program's function */
@@ -40,6 +42,9 @@ enum { SUBJECTS_MOST = 10000 };
 
 /* Adds all subjects, none chosen; `own` are a user's operations, ended by NULL, or NULL. */
 void subjects_collect(subjects *all, const tg_op *const *own);
+
+/* Adds a formula, which must outlive the list. */
+void subjects_add_formula(subjects *all, const tg_formula *formula);
 
 /* NULL if there is none. */
 subject *subjects_find(const subjects *all, const char *name);

@@ -36,6 +36,10 @@ void tg_tape_free(tg_tape *tape);
  * tensors move into one block of just the size that they need. An error stays. */
 void tg_tape_reset(tg_tape *tape);
 
+/* Resets the tape and frees the memory of its tensors, which tg_tape_reset keeps: for a tape that is not needed for a
+ * while, or whose next steps are smaller. The next step is recorded anew. */
+void tg_tape_trim(tg_tape *tape);
+
 /* Whether the tape forgets results, to save memory: once an operation has used a result, its elements cannot be read
  * any more, and may be overwritten as soon as the step has computed what depends on them. For training, where only the
  * loss is read:

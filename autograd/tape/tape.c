@@ -72,6 +72,15 @@ void tg_tape_reset(tg_tape *tape)
     tg_arena_empty(&tape->scratch);
 }
 
+void tg_tape_trim(tg_tape *tape)
+{
+    tg_tape_reset(tape);
+    if (!tape || tape->program.count > 0) /* it could not be reset */
+        return;
+    tg_program_cut(&tape->program, 0);
+    tg_arena_free(&tape->run.arena);
+}
+
 void *tg_tape_find(const tg_tape *tape, const tg_feature_kind *kind)
 {
     tg_feature *feature = tape->run.features;

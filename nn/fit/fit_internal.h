@@ -35,7 +35,8 @@ typedef struct tg_fit_sums {
 } tg_fit_sums;
 
 /* A tape repeats the step that it recorded last, so batches of `rows` rows have one, and those of other sizes, such as
- * an epoch's last, another: made when it is needed. */
+ * an epoch's last, another: made when it is needed. Only that of the full training batches keeps much memory while it
+ * waits. */
 typedef struct tg_fit_tapes {
     tg_tape *full, *rest;
     int64_t rows;

@@ -86,9 +86,20 @@ int64_t tg_fit_steps(const tg_fit_config *config)
 
 /* ---- life ---- */
 
+/* Frees the memory of a large tape that waits while another works. */
+static void trim(tg_tape *waiting, const tg_tape *working)
+{
+    enum { WORTH_RECORDING_ANEW = 1 << 24 };
+    if (waiting != working && tg_tape_count(waiting).bytes_held > WORTH_RECORDING_ANEW)
+        tg_tape_trim(waiting);
+}
+
 tg_tape *tg_fit_tape(const tg_fit *fit, tg_fit_tapes *tapes, int64_t rows)
 {
     tg_tape **tape = rows == tapes->rows ? &tapes->full : &tapes->rest;
+    trim(fit->training.rest, *tape);
+    trim(fit->evaluation.full, *tape);
+    trim(fit->evaluation.rest, *tape);
     if (*tape)
         return *tape;
     *tape = tg_tape_new();

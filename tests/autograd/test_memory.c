@@ -93,6 +93,30 @@ START_TEST(repeated_steps_hold_just_what_they_use)
 }
 END_TEST
 
+START_TEST(a_trimmed_tape_holds_no_numbers_and_goes_on)
+{
+    float before[LAYERS][MATRIX];
+    const float loss = train(tg_gelu_exact);
+    memcpy(before, gradients, sizeof before);
+    for (int steps = 1; steps <= 5; steps++) { /* before and after the plan */
+        const tg_tensor old = hidden[0];
+        tg_tape_trim(tape);
+        ck_assert(!tg_ok(old));
+        ck_assert_int_eq(tg_tape_count(tape).values, 0);
+        ck_assert_int_lt(tg_tape_count(tape).bytes_held, 1 << 17); /* the records */
+        for (int step = 0; step < steps; step++) {
+            memset(gradients, 0, sizeof gradients);
+            ck_assert_float_eq(train(tg_gelu_exact), loss);
+            ck_assert_mem_eq(gradients, before, sizeof before);
+        }
+    }
+    tg_tape_trim(tape);
+    tg_tape_trim(tape);
+    tg_tape_trim(NULL);
+    ck_assert_ptr_null(tg_tape_error(tape));
+}
+END_TEST
+
 START_TEST(without_memory_for_a_plan_all_stays_as_it_is)
 {
     float before[LAYERS][MATRIX];
@@ -804,6 +828,7 @@ Suite *memory_suite(void)
     tcase_add_checked_fixture(tests, open_tape, close_tape);
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, repeated_steps_hold_just_what_they_use);
+    tcase_add_test(tests, a_trimmed_tape_holds_no_numbers_and_goes_on);
     tcase_add_test(tests, without_memory_for_a_plan_all_stays_as_it_is);
     tcase_add_test(tests, a_replay_uses_planned_memory_too);
     tcase_add_test(tests, the_same_tensors_can_be_read_as_at_first);

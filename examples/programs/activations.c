@@ -1,7 +1,7 @@
 /* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures. */
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/terminal.h"
-#include "examples/programs/run/options.h"
+#include "examples/programs/run/net.h"
 #include "examples/programs/report/signals.h"
 #include "examples/programs/report/table.h"
 #include "plots/plots.h"
@@ -215,7 +215,7 @@ static bool write_curves(const void *context, FILE *file)
     fputs("activation,x,value,derivative\n", file);
     for (int a = 0; tg_activation_name((tg_activation)a); a++)
         if (has_curve((tg_activation)a))
-            write_curve(file, "", a > TG_REGLU_SQUARED ? "formula" : tg_activation_name((tg_activation)a), x,
+            write_curve(file, a > TG_REGLU_SQUARED ? "formula " : "", net_activation_label((tg_activation)a), x,
                         curve_of((tg_activation)a, x), NULL);
     write_curve(file, "difference_", "gelu_tanh", x, curve_of(TG_GELU_TANH, x), &exact);
     write_curve(file, "difference_", "gelu_quick", x, curve_of(TG_GELU_QUICK, x), &exact);

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *formulas_suite(void);
@@ -72,8 +73,47 @@ START_TEST(a_formula_is_shown_beside_its_built_in_twin)
                *mine = strstr(train_output, "\nmine              0.50000   1.25000  0.81650  2.00000  50.00 %  none\n");
     ck_assert_msg(twin && mine, "%s", train_output);
     ck_assert_ptr_nonnull(strstr(train_output, "\nmine              mine: max(0, x)^2\n"));
-    ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula,4,16,8\n"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula mine,4,16,8\n"));
     expect_refused(train_run("activations", "--formula 'x +'"), "--formula: column 4, at the end: expected a number");
+}
+END_TEST
+
+START_TEST(a_formula_is_drawn_among_the_others)
+{
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    expect_fine(train_run("activations", "--points 41 --out drawn --formula 'own_curve: 3 sin(x)'"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("drawn/activations.svg"), ">own_curve<"));
+    expect_fine(train_run("activations", "--points 41 --out drawn --formula 'own_pole: 1 / x + log(x)'"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("drawn/activations.svg"), ">own_pole<"));
+    expect_fine(train_run("activations", "--points 41 --out drawn"));
+    ck_assert_ptr_null(strstr(temporary_text("drawn/activations.svg"), ">own_"));
+}
+END_TEST
+
+/* The nets that were trained with it have the same loss; the others another one. */
+START_TEST(nets_are_tested_with_a_formula_in_place_of_their_activation)
+{
+    expect_fine(train_run("compare", SMALL "--seeds 1 --out as --activations 'relu,mine: x sigmoid(1.5 x)' --test-as "
+                                           "'mine,max(0, x),where(x > 0, x, b x), b = 0,bfloat16'"));
+    const double test = csv_cell("as/runs.csv", "relu,1", "test_loss");
+    const char *text = temporary_text("as/runs/relu-seed1/result.json");
+    double twin = 0, with_number = 0, mine = 0, rounded = 0;
+    const struct {
+        const char *name;
+        double *to;
+    } all[] = {{"\"loss_as_max_0_x\":", &twin},
+               {"\"loss_as_where_x_0_x_b_x_b_0\":", &with_number},
+               {"\"loss_as_mine\":", &mine},
+               {"\"loss_as_bfloat16\":", &rounded}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const char *at = strstr(text, all[i].name);
+        ck_assert_msg(at && sscanf(at + strlen(all[i].name), "%lf", all[i].to) == 1, "%s: %s", all[i].name, text);
+    }
+    ck_assert(twin == test && with_number == test && mine != test && rounded != test);
+    expect_refused(train_run("compare", SMALL "--out t --test-as 'x +'"), "--test-as: 'x +': column 4, at the end");
+    expect_refused(train_run("compare", SMALL "--out t --test-as relu,relu"), "--test-as: 'relu' is listed twice");
+    expect_refused(train_run("compare", SMALL "--out t --test-as nothing"), "--test-as: 'nothing': not an activation");
 }
 END_TEST
 
@@ -88,6 +128,8 @@ Suite *formulas_suite(void)
     tcase_add_test(tests, a_model_with_trained_numbers_is_kept_and_used);
     tcase_add_test(tests, wrong_formulas_are_refused_with_their_place);
     tcase_add_test(tests, a_formula_is_shown_beside_its_built_in_twin);
+    tcase_add_test(tests, a_formula_is_drawn_among_the_others);
+    tcase_add_test(tests, nets_are_tested_with_a_formula_in_place_of_their_activation);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -169,28 +169,6 @@ experiment experiment_of(const run_spec *run, const bool searched[SEARCH_VALUES]
 
 /* ---- lists ---- */
 
-/* The next of a list of activations. A formula may have commas within parentheses, and "NAME = VALUE" behind a comma is
- * a trained number of the formula before it. */
-static bool next_activation(const char **list, char word[], size_t size)
-{
-    if (!*list)
-        return false;
-    const char *at = *list + strspn(*list, " "), *from = at;
-    for (int depth = 0; *at; at++) {
-        depth += *at == '(' ? 1 : *at == ')' && depth > 0 ? -1 : 0;
-        if (*at != ',' || depth > 0)
-            continue;
-        const char *name = at + 1 + strspn(at + 1, " "),
-                   *after = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-        after += strspn(after, " ");
-        if (after == name || after[0] != '=' || after[1] == '=')
-            break;
-    }
-    snprintf(word, size, "%.*s", (int)(at - from), from);
-    *list = *at ? at + 1 : NULL;
-    return true;
-}
-
 /* Reads names or numbers separated by commas into words[most]; returns their number, -1 if there are too many. */
 static int read_words(const char *list, const char *words[], int most,
                       bool (*next)(const char **list, char word[], size_t size))
@@ -208,7 +186,7 @@ static int read_words(const char *list, const char *words[], int most,
 static bool read_list(const char *option, const char *list, const char *words[], int *count, tg_error *error)
 {
     *count =
-        read_words(list, words, EXPERIMENT_FORMS, strcmp(option, "activations") == 0 ? next_activation : next_word);
+        read_words(list, words, EXPERIMENT_FORMS, strcmp(option, "activations") == 0 ? net_next_activation : next_word);
     if (*count < 0)
         return tg_fail(error, "--%s: more than %d", option, EXPERIMENT_FORMS);
     for (int i = 0; i < *count; i++)
@@ -216,23 +194,6 @@ static bool read_list(const char *option, const char *list, const char *words[],
             if (strcmp(words[i], words[k]) == 0)
                 return tg_fail(error, "--%s: '%s' is listed twice", option, words[i]);
     return true;
-}
-
-/* The name of an activation in tables, files and folders: a formula's own, or its text without what is no letter or
- * number: "x_sigmoid_1.5_x". */
-static const char *label_of(tg_activation activation)
-{
-    char label[41];
-    size_t length = 0;
-    for (const char *c = tg_activation_label(activation); *c && length + 1 < sizeof label; c++) {
-        const bool plain = strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") > 0;
-        if (plain || (length > 0 && label[length - 1] != '_'))
-            label[length++] = plain ? *c : '_';
-    }
-    while (length > 1 && label[length - 1] == '_')
-        length--;
-    label[length] = '\0';
-    return net_keep_text(label);
 }
 
 /* The label in names of runs. That of a formula has a hash (FNV-1a) of the text behind it, so that runs of another
@@ -269,7 +230,7 @@ static bool read_activations(const char *words[], const char *labels[], int coun
         if (!tg_activation_read(words[i], &activation, error))
             return tg_fail(error, "--activations: '%.100s': %s", words[i], error->text);
         words[i] = tg_activation_name(activation);
-        labels[i] = label_of(activation);
+        labels[i] = net_activation_label(activation);
         for (int k = 0; k < i; k++)
             if (strcmp(labels[i], labels[k]) == 0)
                 return tg_fail(error,

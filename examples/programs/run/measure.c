@@ -39,7 +39,7 @@ void run_noise(trainer *t, json_t *results)
 }
 
 /* The test loss of a net with the same weights, rounded to a format, and this activation. */
-static void put_variant(trainer *t, const char *name, const char *activation, tg_format format, json_t *results)
+static void put_variant(trainer *t, const run_variant *variant, json_t *results)
 {
     const tg_rng rng = tg_rng_seed(1);
     char text[80];
@@ -47,15 +47,15 @@ static void put_variant(trainer *t, const char *name, const char *activation, tg
     runlog_measures m = runlog_no_measures;
     net_spec spec = t->spec->net;
     tg_model *own = t->model;
-    spec.activation = activation;
+    spec.activation = variant->activation;
     t->model = net_new(&spec, &rng, &error);
     tg_parameters *set = t->model ? tg_model_parameters(t->model) : NULL;
     if (set && tg_parameters_copy(set, tg_model_parameters(own)) > 0) {
         float *weights = tg_parameters_values(set);
         for (int64_t i = 0; i < tg_parameters_size(set); i++)
-            weights[i] = tg_round(format, weights[i]);
+            weights[i] = tg_round(variant->format, weights[i]);
         tg_parameters_changed(set);
-        snprintf(text, sizeof text, "loss_as_%s", name);
+        snprintf(text, sizeof text, "loss_as_%s", variant->name);
         if (run_measure(t, &t->from->test, &m) && isfinite(m.loss))
             json_object_set_new(results, text, json_real(m.loss));
     }
@@ -65,17 +65,11 @@ static void put_variant(trainer *t, const char *name, const char *activation, tg
 
 void run_variants(trainer *t, json_t *results)
 {
-    const char *names = t->spec->test_as;
-    for (char name[64]; t->from->test.count > 0 && !t->refit && next_word(&names, name, sizeof name);) {
-        tg_activation activation;
-        const tg_format format = strcmp(name, "float16") == 0    ? TG_FLOAT16
-                                 : strcmp(name, "bfloat16") == 0 ? TG_BFLOAT16
-                                                                 : TG_FLOAT32;
-        if (format == TG_FLOAT32 && tg_activation_from_name(name, &activation))
-            put_variant(t, name, tg_activation_name(activation), format, results);
-        else if (format != TG_FLOAT32)
-            put_variant(t, name, t->spec->net.activation, format, results);
-    }
+    const char *list = t->spec->test_as;
+    run_variant variant;
+    tg_error error;
+    while (t->from->test.count > 0 && !t->refit && run_spec_next_variant(t->spec, &list, &variant, &error))
+        put_variant(t, &variant, results);
 }
 
 /* The range of a feature over all rows, a tenth wider on either side. */

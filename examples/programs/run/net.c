@@ -96,6 +96,51 @@ const char *net_keep_text(const char *text)
     return kept[count] ? kept[count++] : NULL;
 }
 
+/* ---- activations ---- */
+
+bool net_next_activation(const char **list, char word[], size_t size)
+{
+    if (!*list)
+        return false;
+    const char *at = *list + strspn(*list, " "), *from = at;
+    for (int depth = 0; *at; at++) {
+        depth += *at == '(' ? 1 : *at == ')' && depth > 0 ? -1 : 0;
+        if (*at != ',' || depth > 0)
+            continue;
+        const char *name = at + 1 + strspn(at + 1, " "),
+                   *after = name + strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        after += strspn(after, " ");
+        if (after == name || after[0] != '=' || after[1] == '=')
+            break;
+    }
+    snprintf(word, size, "%.*s", (int)(at - from), from);
+    *list = *at ? at + 1 : NULL;
+    return true;
+}
+
+const char *net_activation_label(tg_activation activation)
+{
+    char label[41];
+    size_t length = 0;
+    for (const char *c = tg_activation_label(activation); *c && length + 1 < sizeof label; c++) {
+        const bool plain = strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") > 0;
+        if (plain || (length > 0 && label[length - 1] != '_'))
+            label[length++] = plain ? *c : '_';
+    }
+    while (length > 1 && label[length - 1] == '_')
+        length--;
+    label[length] = '\0';
+    return net_keep_text(label);
+}
+
+bool net_find_activation(const char *word, tg_activation *activation, tg_error *error)
+{
+    for (int a = 0; tg_activation_name((tg_activation)a); a++)
+        if (strcmp(tg_activation_label((tg_activation)a), word) == 0)
+            return *activation = (tg_activation)a, true;
+    return tg_activation_read(word, activation, error);
+}
+
 /* ---- gated nets with the parameters of plain ones ---- */
 
 /* The number of parameters of the net; -1 and one line if it cannot be made. */

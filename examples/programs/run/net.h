@@ -26,6 +26,17 @@ extern const program_option net_options[];
 /* A copy of a text that lives as long as the program; equal texts share one. NULL when memory runs out. */
 const char *net_keep_text(const char *text);
 
+/* The next of a list of activations, for `while (net_next_activation(&list, word, sizeof word))`. A formula may have
+ * commas within parentheses, and "NAME = VALUE" behind a comma is a trained number of the formula before it. */
+bool net_next_activation(const char **list, char word[], size_t size);
+
+/* The name of an activation in tables, files and folders: a formula's own, or its text without what is no letter or
+ * number: "x_sigmoid_1.5_x". */
+const char *net_activation_label(tg_activation activation);
+
+/* The activation of a name, of a formula, or of the name of a formula that was read before; false and one line. */
+bool net_find_activation(const char *word, tg_activation *activation, tg_error *error);
+
 /* Sets the hidden widths of a gated net so that it has about as many parameters as the plain net; texts are shared with
  * the specification. False and one line if a net cannot be made. */
 bool net_spec_equalize(net_spec *spec, tg_error *error);

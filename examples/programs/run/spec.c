@@ -25,13 +25,7 @@ static const char *const schedules[] = {
 static const char *const bests[] = {"loss", "accuracy", NULL};
 static const char *const whether[] = {"auto", "yes", "no", NULL};
 static const char *const rounds[] = {"float32", "bfloat16", "float16", NULL};
-#define TG_PLAIN(constant, name, ...) #name,
-#define TG_GATED(constant, name, ...) #name,
-static const char *const variants[] = {
-#include "nn/activations.def"
-    "float16", "bfloat16", NULL};
-#undef TG_PLAIN
-#undef TG_GATED
+static const char *const halves[] = {"float16", "bfloat16", NULL};
 static const char *const splits[] = {"redrawn", "fixed", NULL};
 static const char *const gated_widths[] = {"parameters", "width", NULL};
 static const char *const deciders[] = {"file", "model", NULL};
@@ -178,6 +172,42 @@ void run_spec_complete(run_spec *s, int64_t rows)
 
 /* ---- combinations of options ---- */
 
+bool run_spec_next_variant(const run_spec *s, const char **list, run_variant *variant, tg_error *error)
+{
+    char word[TG_FORMULA_LENGTH + 1];
+    tg_activation activation;
+    *variant = (run_variant){.activation = s->net.activation, .format = TG_FLOAT32};
+    if (!net_next_activation(list, word, sizeof word))
+        return false;
+    if (halves[options_position(halves, word)]) {
+        snprintf(variant->name, sizeof variant->name, "%.16s", word);
+        variant->format = strcmp(word, "float16") == 0 ? TG_FLOAT16 : TG_BFLOAT16;
+    } else if (net_find_activation(word, &activation, error)) {
+        snprintf(variant->name, sizeof variant->name, "%s", net_activation_label(activation));
+        variant->activation = tg_activation_name(activation);
+    } else
+        return tg_fail(error, "--test-as: '%.100s': %s", word, error->text);
+    return true;
+}
+
+/* True if --test-as has activations and formats, none twice. */
+static bool check_variants(const run_spec *s, tg_error *error)
+{
+    enum { MOST = 64 };
+    const char *list = s->test_as;
+    run_variant variant[MOST];
+    int count = 0;
+    *error = (tg_error){""};
+    for (; run_spec_next_variant(s, &list, &variant[count], error); count++) {
+        if (count == MOST - 1)
+            return tg_fail(error, "--test-as: more than %d", MOST - 1);
+        for (int i = 0; i < count; i++)
+            if (strcmp(variant[i].name, variant[count].name) == 0)
+                return tg_fail(error, "--test-as: '%s' is listed twice", variant[i].name);
+    }
+    return !error->text[0];
+}
+
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {
@@ -237,9 +267,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : options_has(&s->given, "missing") && !is_table ? "--missing is for csv: only"
         : options_has(&s->given, "soften") && !is_table  ? "--soften is for csv: only"
                                                          : NULL;
-    if (conflict)
-        tg_fail(error, "%s", conflict);
-    return !conflict;
+    return conflict ? tg_fail(error, "%s", conflict) : check_variants(s, error);
 }
 
 /* ---- as JSON, and as a name ---- */

@@ -63,6 +63,16 @@ const char *run_spec_image_model(const run_spec *s);
 /* False and one line if an option of the command line has no effect together with the others. */
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error);
 
+/* What --test-as names: an activation in place of the net's, or weights in another format. */
+typedef struct run_variant {
+    char name[64]; /* in results: "gelu_exact", "float16", or the name of a formula */
+    const char *activation;
+    tg_format format;
+} run_variant;
+
+/* The next one of a list that begins as `test_as`; false at its end, or with an error. */
+bool run_spec_next_variant(const run_spec *s, const char **list, run_variant *variant, tg_error *error);
+
 /* What training passes are rounded to. */
 tg_format run_spec_format(const run_spec *s);
 

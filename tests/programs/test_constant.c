@@ -129,7 +129,7 @@ END_TEST
 enum { GROUPS = 2, SEEDS = 6, ROWS = 50 };
 
 /* Rows of which a constant prediction is right on 4 of 5, and groups that are right on others, too, with a share. */
-static comparison made(comparison_run runs[], double (*values)[ROWS], double (*constant)[ROWS], uint32_t (*rows)[ROWS],
+static comparison made(runlog_run runs[], double (*values)[ROWS], double (*constant)[ROWS], uint32_t (*rows)[ROWS],
                        const double more[GROUPS])
 {
     static const char *const names[GROUPS] = {"relu", "gelu"};
@@ -147,21 +147,19 @@ static comparison made(comparison_run runs[], double (*values)[ROWS], double (*c
                     .has_constant = true};
     for (int i = 0; i < c.run_count; i++) {
         const int g = i / SEEDS, seed = i % SEEDS;
-        runs[i] = (comparison_run){.group = names[g],
-                                   .seed = (uint64_t)seed,
-                                   .finished = true,
-                                   .step_seconds = NAN,
-                                   .row_count = ROWS,
-                                   .rows = rows[i],
-                                   .row_values = {values[i]},
-                                   .validation = {NAN},
-                                   .constant = {.row_values = {constant[i]}, .validation = {NAN}}};
+        runs[i] = (runlog_run){.group = names[g],
+                               .seed = (uint64_t)seed,
+                               .finished = true,
+                               .row_count = ROWS,
+                               .rows = rows[i],
+                               .net.rows = {values[i]},
+                               .constant.rows = {constant[i]}};
         for (int k = 0; k < ROWS; k++) {
             const int row = (seed * 31 + k) % 200;
             rows[i][k] = (uint32_t)row;
             constant[i][k] = row % 5 > 0;
             values[i][k] = more[g] < 0 ? (row + g) % 5 > 0 : row % 5 > 0 || row % 10 < 10 * more[g];
-            runs[i].values[0] += values[i][k] / ROWS;
+            runs[i].net.values[0] += values[i][k] / ROWS;
             runs[i].constant.values[0] += constant[i][k] / ROWS;
         }
     }
@@ -179,7 +177,7 @@ static const struct {
 
 START_TEST(the_verdict_knows_the_constant_prediction)
 {
-    static comparison_run runs[GROUPS * SEEDS];
+    static runlog_run runs[GROUPS * SEEDS];
     static double values[GROUPS * SEEDS][ROWS], constant[GROUPS * SEEDS][ROWS];
     static uint32_t rows[GROUPS * SEEDS][ROWS];
     static char text[8192];
@@ -198,7 +196,7 @@ END_TEST
 START_TEST(the_hint_compares_on_the_same_rows)
 {
     static const double loss[4] = {0.48, 1.3, 2.6, 0.9}, constant[4] = {1.0, 1.2, 9.8, 0.8};
-    comparison_run runs[4];
+    runlog_run runs[4];
     comparison c = {.group = "activation",
                     .measures = {{.name = "test_loss", .title = "loss", .words = "test loss", .judged = true}},
                     .measure_count = 1,
@@ -208,12 +206,11 @@ START_TEST(the_hint_compares_on_the_same_rows)
                     .remedy = "--norm rms"};
     static char text[8192];
     for (int i = 0; i < 4; i++)
-        runs[i] = (comparison_run){.group = "relu",
-                                   .seed = (uint64_t)i,
-                                   .finished = true,
-                                   .step_seconds = NAN,
-                                   .values = {loss[i]},
-                                   .constant = {.values = {constant[i]}}};
+        runs[i] = (runlog_run){.group = "relu",
+                               .seed = (uint64_t)i,
+                               .finished = true,
+                               .net.values = {loss[i]},
+                               .constant.values = {constant[i]}};
     FILE *out = tmpfile();
     comparison_print_results(&c, "markdown", out);
     rewind(out);

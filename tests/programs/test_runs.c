@@ -214,7 +214,7 @@ START_TEST(rows_that_seeds_share_widen_the_interval)
                                  &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 1, .val_accuracy = NAN, .best = 1});
                 const double values[2][RUNLOG_ROW] = {{rows[seed][0], loss[0], 0, NAN, NAN, NAN, NAN, NAN, NAN},
                                                       {rows[seed][1], loss[1], 0, NAN, NAN, NAN, NAN, NAN, NAN}};
-                runlog_add_series(log, run, RUNLOG_ROWS, values[0], 2 * RUNLOG_ROW);
+                runlog_set_rows(log, run, values[0], 2);
                 run_log_finish(log, run, 1, NAN, (loss[0] + loss[1]) / 2);
             }
         runlog_describe(log, &(runlog_about){.note = "Splits.", .redrawn = redrawn});

@@ -327,7 +327,7 @@ END_TEST
 enum { GROUPS = 4, MOST_SEEDS = 200 };
 
 /* Runs with the same seed share an effect, and each has noise of its own; group 1 differs from group 0 by this much. */
-static comparison simulated(tg_rng *rng, int seeds, double difference, comparison_run runs[])
+static comparison simulated(tg_rng *rng, int seeds, double difference, runlog_run runs[])
 {
     static const char *const names[GROUPS] = {"relu", "gelu", "silu", "mish"};
     comparison c = {.group = "activation",
@@ -338,11 +338,10 @@ static comparison simulated(tg_rng *rng, int seeds, double difference, compariso
         const double common = 3 * tg_rng_normal(rng);
         for (int g = 0; g < GROUPS; g++)
             runs[c.run_count++] =
-                (comparison_run){.group = names[g],
-                                 .seed = (uint64_t)seed,
-                                 .finished = true,
-                                 .step_seconds = NAN,
-                                 .values = {100 + common + tg_rng_normal(rng) + (g == 1 ? difference : 0)}};
+                (runlog_run){.group = names[g],
+                             .seed = (uint64_t)seed,
+                             .finished = true,
+                             .net.values = {100 + common + tg_rng_normal(rng) + (g == 1 ? difference : 0)}};
     }
     return c;
 }
@@ -355,7 +354,7 @@ START_TEST(verdicts_are_right_where_the_truth_is_known)
     const bool all = getenv("TG_LONG") != NULL;
     const int times = all ? 2000 : 200;
     const double slack = all ? 0 : 0.04;
-    static comparison_run runs[GROUPS * MOST_SEEDS];
+    static runlog_run runs[GROUPS * MOST_SEEDS];
     tg_rng rng = tg_rng_seed(5);
     int claims = 0, inside[2] = {0}, seen = 0, asked = 0;
     for (int i = 0; i < times; i++)
@@ -398,7 +397,7 @@ END_TEST
 START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
 {
     enum { SEEDS = 6, ROWS = 20 };
-    static comparison_run runs[2 * SEEDS];
+    static runlog_run runs[2 * SEEDS];
     static uint32_t rows[SEEDS][ROWS];
     static double losses[2 * SEEDS][ROWS];
     comparison c = {.group = "activation",
@@ -412,15 +411,14 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
         for (int k = 0; k < ROWS; k++) { /* row 0 or row 1, and 19 others */
             rows[seed][k] = (uint32_t)(k == 0 ? seed % 2 : 2 + (19 * seed + k) % 58);
             losses[i][k] = k == 0 && relu ? 5 + 0.3 * (seed % 3) : 0.1;
-            runs[i].values[0] += losses[i][k] / ROWS;
+            runs[i].net.values[0] += losses[i][k] / ROWS;
         }
         runs[i].group = relu ? "relu" : "gelu";
         runs[i].seed = (uint64_t)seed;
         runs[i].finished = true;
-        runs[i].step_seconds = NAN;
         runs[i].row_count = ROWS;
         runs[i].rows = rows[seed];
-        runs[i].row_values[0] = losses[i];
+        runs[i].net.rows[0] = losses[i];
     }
     int count;
     comparison_group *groups = comparison_groups(&c, &count);
@@ -445,13 +443,12 @@ END_TEST
 
 START_TEST(hints_are_given_where_they_are_due)
 {
-    comparison_run runs[4] = {
-        {.group = "relu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {0.9, 0.1}},
-        {.group = "relu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.1, 2.3}},
-        {.group = "swiglu", .seed = 1, .finished = true, .step_seconds = NAN, .values = {NAN, 0.5}},
-        {.group = "swiglu", .seed = 2, .finished = true, .step_seconds = NAN, .values = {0.7, 0.5}}};
+    runlog_run runs[4] = {{.group = "relu", .seed = 1, .finished = true, .net.values = {0.9, 0.1}},
+                          {.group = "relu", .seed = 2, .finished = true, .net.values = {0.1, 2.3}},
+                          {.group = "swiglu", .seed = 1, .finished = true, .net.values = {NAN, 0.5}},
+                          {.group = "swiglu", .seed = 2, .finished = true, .net.values = {0.7, 0.5}}};
     for (int i = 0; i < 4; i++)
-        runs[i].constant = (comparison_values){.values = {0.2, 2.3}};
+        runs[i].constant = (runlog_values){.values = {0.2, 2.3}};
     comparison c = {.group = "activation",
                     .measures = {{.name = "test_accuracy",
                                   .title = "test acc %",
@@ -459,7 +456,7 @@ START_TEST(hints_are_given_where_they_are_due)
                                   .share = true,
                                   .more_is_better = true,
                                   .judged = true},
-                                 {.name = "loss", .title = "loss", .words = "loss", .judged = true}},
+                                 {.value = 1, .name = "loss", .title = "loss", .words = "loss", .judged = true}},
                     .measure_count = 2,
                     .has_constant = true,
                     .runs = runs,
@@ -481,8 +478,8 @@ START_TEST(hints_are_given_where_they_are_due)
         for (int i = 0; i < 4; i++)
             ck_assert_msg((strstr(text, hints[i]) != NULL) == due, "'%s' %s\n%s", hints[i], due ? "missing" : "there",
                           text);
-        runs[2].values[0] = 0.6;
-        runs[1].values[1] = 2.2;
+        runs[2].net.values[0] = 0.6;
+        runs[1].net.values[1] = 2.2;
         c.still_falling = 2;
         c.test_samples = 100;
     }
@@ -497,7 +494,7 @@ static void print_comparison(FILE *out, const void *c)
 START_TEST(at_forty_columns_a_comparison_has_its_figures)
 {
     static const char *const has[] = {"relu", "gelu", "mish", "loss", "better"};
-    static comparison_run runs[GROUPS * MOST_SEEDS];
+    static runlog_run runs[GROUPS * MOST_SEEDS];
     tg_rng rng = tg_rng_seed(7);
     comparison c = simulated(&rng, 4, 1, runs);
     for (int i = 0; i < c.run_count; i++)
@@ -515,7 +512,7 @@ END_TEST
 /* A table of accuracy and loss has room for what decides, and one line for each activation. */
 START_TEST(at_eighty_columns_a_comparison_is_one_table)
 {
-    static comparison_run runs[GROUPS * MOST_SEEDS];
+    static runlog_run runs[GROUPS * MOST_SEEDS];
     tg_rng rng = tg_rng_seed(7);
     comparison c = simulated(&rng, 4, 1, runs);
     c.measures[0] = (comparison_measure){.name = "test_accuracy",
@@ -525,10 +522,10 @@ START_TEST(at_eighty_columns_a_comparison_is_one_table)
                                          .more_is_better = true,
                                          .judged = true};
     c.measures[c.measure_count++] = (comparison_measure){
-        .name = "test_loss", .title = "test loss", .words = "test loss", .judged = true, .spare = true};
+        .value = 1, .name = "test_loss", .title = "test loss", .words = "test loss", .judged = true, .spare = true};
     for (int i = 0; i < c.run_count; i++) {
-        runs[i].values[1] = runs[i].values[0] / 100;
-        runs[i].values[0] = 0.5 + 0.001 * (runs[i].values[0] - 100);
+        runs[i].net.values[1] = runs[i].net.values[0] / 100;
+        runs[i].net.values[0] = 0.5 + 0.001 * (runs[i].net.values[0] - 100);
         runs[i].parameters = 1234567;
     }
     const char *text = terminal_output(80, 40, print_comparison, &c), *heading = strstr(text, "activation");

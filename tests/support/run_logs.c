@@ -62,6 +62,5 @@ comparison_group *run_log_groups(const runlog *log, int *count)
     comparison c;
     runlog_comparison(log, &c);
     comparison_group *groups = comparison_groups(&c, count);
-    free(c.runs);
     return groups;
 }

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* The finished run of a group with this seed and fold, or NULL. */
-static const comparison_run *find_run(const comparison *c, const char *group, const comparison_run *like)
+static const runlog_run *find_run(const comparison *c, const char *group, const runlog_run *like)
 {
     for (int i = 0; i < c->run_count; i++) {
-        const comparison_run *run = &c->runs[i];
+        const runlog_run *run = &c->runs[i];
         if (run->finished && run->seed == like->seed && run->fold == like->fold && strcmp(run->group, group) == 0)
             return run;
     }
@@ -20,7 +20,7 @@ static const comparison_run *find_run(const comparison *c, const char *group, co
 }
 
 /* True if two runs are averaged into the same value. */
-static bool is_same_unit(const comparison *c, const comparison_run *a, const comparison_run *b)
+static bool is_same_unit(const comparison *c, const runlog_run *a, const runlog_run *b)
 {
     return a->fold == b->fold && (c->same_folds || a->seed == b->seed);
 }
@@ -29,7 +29,7 @@ static bool is_same_unit(const comparison *c, const comparison_run *a, const com
 
 /* The result of one seed, or of one fold. */
 typedef struct unit {
-    const comparison_run *first;
+    const runlog_run *first;
     int runs;
     double value, rival;   /* sums, and then means, over the runs */
     double validation;     /* the same of the values less the rival's on validation rows */
@@ -75,21 +75,17 @@ static void workspace_free(workspace *w)
     free(w->row_rivals);
 }
 
-static bool has_rows(const comparison_run *run, int measure)
-{
-    return run->row_count > 0 && run->row_values[measure];
-}
-
-static bool same_rows(const comparison_run *a, const comparison_run *b)
+static bool same_rows(const runlog_run *a, const runlog_run *b)
 {
     return a->row_count == b->row_count && memcmp(a->rows, b->rows, a->row_count * sizeof *a->rows) == 0;
 }
 
-/* Appends the test rows of a run and of its partner to the workspace. Rows of a unit follow each other, as runs of one
- * seed do; if they do not, rows are not used. */
-static void add_rows(workspace *w, unit *to, const comparison_run *run, const comparison_run *partner, int measure)
+/* Appends the test rows of a run and of its partner, with these values, to the workspace. Rows of a unit follow each
+ * other, as runs of one seed do; if they do not, rows are not used. */
+static void add_rows(workspace *w, unit *to, const runlog_run *run, const runlog_run *partner, const double *values,
+                     const double *rivals)
 {
-    if (!has_rows(run, measure) || !has_rows(partner, measure) || !same_rows(run, partner) ||
+    if (!run->row_count || !values || !rivals || !same_rows(run, partner) ||
         (to->runs > 1 && to->row + to->row_count != w->row_count)) {
         w->by_rows = false;
         return;
@@ -97,35 +93,32 @@ static void add_rows(workspace *w, unit *to, const comparison_run *run, const co
     if (to->runs == 1)
         to->row = w->row_count;
     memcpy(w->rows + w->row_count, run->rows, run->row_count * sizeof *run->rows);
-    memcpy(w->row_values + w->row_count, run->row_values[measure], run->row_count * sizeof(double));
-    memcpy(w->row_rivals + w->row_count, partner->row_values[measure], run->row_count * sizeof(double));
+    memcpy(w->row_values + w->row_count, values, run->row_count * sizeof(double));
+    memcpy(w->row_rivals + w->row_count, rivals, run->row_count * sizeof(double));
     w->row_count += run->row_count;
     to->row_count += run->row_count;
 }
 
 static const char constant[] = "constant prediction"; /* as a rival: that of the same run */
 
-/* The constant prediction on the rows of a run, as a run. */
-static comparison_run constant_of(const comparison_run *run)
+/* A measure of the validation split. */
+static double validation_of(const runlog_values *of, const comparison_measure *m)
 {
-    comparison_run other = *run;
-    memcpy(other.values, run->constant.values, sizeof other.values);
-    memcpy(other.row_values, run->constant.row_values, sizeof other.row_values);
-    memcpy(other.validation, run->constant.validation, sizeof other.validation);
-    return other;
+    return of->of[RUNLOG_VALIDATION].all[m->value % RUNLOG_MEASURES];
 }
 
 /* Collects the values of a measure for each seed or fold of a group; with a `rival`, only for runs that the rival has
  * finished too, together with the rival's values. Returns their number. */
 static int gather(const comparison *c, const char *group, const char *rival, int measure, workspace *w)
 {
+    const comparison_measure *m = &c->measures[measure];
     int count = 0;
     w->row_count = 0;
     w->by_rows = c->redrawn && !c->same_folds;
     for (int i = 0; i < c->run_count; i++) {
-        const comparison_run *run = &c->runs[i];
-        const comparison_run baseline = rival == constant ? constant_of(run) : (comparison_run){0};
-        const comparison_run *partner = rival == constant ? &baseline : rival ? find_run(c, rival, run) : run;
+        const runlog_run *run = &c->runs[i];
+        const runlog_run *partner = rival && rival != constant ? find_run(c, rival, run) : run;
+        const runlog_values *other = !partner ? NULL : rival == constant ? &run->constant : &partner->net;
         if (!run->finished || strcmp(run->group, group) != 0 || !partner)
             continue;
         int at = 0;
@@ -134,11 +127,11 @@ static int gather(const comparison *c, const char *group, const char *rival, int
         if (at == count)
             w->units[count++] = (unit){.first = run};
         w->units[at].runs++;
-        w->units[at].value += run->values[measure];
-        w->units[at].rival += partner->values[measure];
-        w->units[at].validation += run->validation[measure] - (rival ? partner->validation[measure] : 0);
+        w->units[at].value += comparison_value(&run->net, m);
+        w->units[at].rival += comparison_value(other, m);
+        w->units[at].validation += validation_of(&run->net, m) - (rival ? validation_of(other, m) : 0);
         if (w->by_rows)
-            add_rows(w, &w->units[at], run, partner, measure);
+            add_rows(w, &w->units[at], run, partner, comparison_rows(&run->net, m), comparison_rows(other, m));
     }
     for (int i = 0; i < count; i++) {
         w->values[i] = w->units[i].value / w->units[i].runs;
@@ -168,8 +161,15 @@ static bool is_paired(const comparison_measure *m)
     return m->paired || m->judged;
 }
 
+/* The mean seconds of a step; NaN: unknown. */
+static double step_seconds(const comparison *c, const runlog_run *run)
+{
+    const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;
+    return c->timed && last && last->step > 0 ? last->seconds / (double)last->step : NAN;
+}
+
 /* Counts a run in the group with its name, which may be a new one. */
-static void count_run(comparison_group *groups, int *count, const comparison_run *run)
+static void count_run(const comparison *c, comparison_group *groups, int *count, const runlog_run *run)
 {
     comparison_group *group = groups;
     while (group < groups + *count && strcmp(group->name, run->group) != 0)
@@ -179,7 +179,7 @@ static void count_run(comparison_group *groups, int *count, const comparison_run
     group->parameters = run->parameters;
     group->runs += run->finished;
     group->unfinished += !run->finished;
-    group->step_seconds += run->finished ? run->step_seconds : 0; /* the sum, until all are counted */
+    group->step_seconds += run->finished ? step_seconds(c, run) : 0; /* the sum, until all are counted */
 }
 
 /* Losses are not below 0, so their intervals are not either. */
@@ -367,7 +367,7 @@ comparison_group *comparison_groups(const comparison *c, int *count)
     workspace w = workspace_new(c);
     *count = 0;
     for (int run = 0; run < c->run_count; run++)
-        count_run(groups, count, &c->runs[run]);
+        count_run(c, groups, count, &c->runs[run]);
     for (int i = 0; i < *count; i++)
         summarise(c, &groups[i], i ? groups[0].name : NULL, &w);
     for (int m = 0; m<c->measure_count && * count> 1; m++)

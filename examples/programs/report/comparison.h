@@ -3,7 +3,7 @@
  *     comparison c = {.group = "activation", .measure_count = 1, .runs = runs, .run_count = 20,
  *                     .measures = {{.name = "test_accuracy", .title = "test acc %", .words = "test accuracy",
  *                                   .share = true, .more_is_better = true, .judged = true}}};
- *     // runs: {.group = "relu", .seed = 1, .finished = true, .values = {0.97}}, ...
+ *     // runs: {.group = "relu", .seed = 1, .finished = true, .net.values = {0.97}}, ...
  *     comparison_print(&c, "table", stdout);      // the answer, a picture of the differences, the table, the pairs
  *     comparison_write_summary(&c, file);         // everything, as CSV
  *
@@ -12,16 +12,17 @@
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
+#include "examples/programs/report/record.h"
 #include "examples/programs/report/statistics.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 enum { COMPARISON_MEASURES = 16 };
 #define COMPARISON_MARGIN 0.01
 
 typedef struct comparison_measure {
+    int value;           /* its place among the values of a run */
+    bool without_rows;   /* it is of another split than the rows of a run */
     const char *name;    /* in files: "test_accuracy" */
     const char *title;   /* heading of its column: "test acc %"; NULL: only in the summary */
     const char *words;   /* in sentences: "test accuracy" */
@@ -35,48 +36,37 @@ typedef struct comparison_measure {
     bool spare;      /* its columns are left out where a terminal is too narrow */
 } comparison_measure;
 
-/* What a constant prediction gets on the rows of a run. */
-typedef struct comparison_values {
-    double values[COMPARISON_MEASURES];            /* [measure_count]; NaN if it diverged or has no such value */
-    const double *row_values[COMPARISON_MEASURES]; /* [row_count], with the mean values[i]; NULL: unknown */
-    double validation[COMPARISON_MEASURES];        /* the same measures of the validation split; NaN: unknown */
-} comparison_values;
-
-typedef struct comparison_run {
-    const char *group;
-    uint64_t seed;
-    int fold;
-    bool finished;
-    long parameters;                               /* 0: unknown */
-    double step_seconds;                           /* NaN: unknown */
-    double values[COMPARISON_MEASURES];            /* [measure_count]; NaN if it diverged or has no such value */
-    size_t row_count;                              /* test rows; 0: unknown */
-    const uint32_t *rows;                          /* their numbers in the table */
-    const double *row_values[COMPARISON_MEASURES]; /* [row_count], with the mean values[i]; NULL: unknown */
-    double validation[COMPARISON_MEASURES];        /* the same measures of the validation split; NaN: unknown */
-    comparison_values constant;                    /* if the comparison has_constant */
-    int only_answer; /* the class, from 1, that it predicts for all test rows; 0: several, or unknown */
-} comparison_run;
-
 typedef struct comparison {
     const char *group; /* kind of the groups: "activation" */
     comparison_measure measures[COMPARISON_MEASURES];
     int measure_count;
-    comparison_run *runs; /* [run_count] */
+    const runlog_run *runs; /* [run_count] */
     int run_count;
+    bool timed;               /* times of the runs mean something */
     const char *note;         /* the source of the numbers; may be NULL */
     const char *remedy;       /* advice against divergence; may be NULL */
     bool has_constant;        /* the runs know what a constant prediction gets */
-    char *const *class_names; /* for only_answer */
-    int still_falling;        /* number of runs whose validation loss was still falling at their end, */
-    int epochs;               /* and the epochs of the longest of them */
-    int test_samples;         /* number of test samples in a run; 0: unknown, or no accuracy */
+    char *const *class_names; /* [classes], or NULL */
+    size_t classes;
+    int still_falling; /* number of runs whose validation loss was still falling at their end, */
+    int epochs;        /* and the epochs of the longest of them */
+    int test_samples;  /* number of test samples in a run; 0: unknown, or no accuracy */
     double margin;     /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
     bool tests_margin; /* test whether groups are equal within it */
     bool redrawn;      /* seeds draw training and test rows from one table */
     bool validates;    /* the runs have values of validation splits that are no larger than the test splits */
     bool same_folds;   /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
 } comparison;
+
+/* The value of a run; of a constant prediction on the same rows; and of its rows, NULL where they are unknown. */
+static inline double comparison_value(const runlog_values *of, const comparison_measure *m)
+{
+    return of->values[m->value];
+}
+static inline const double *comparison_rows(const runlog_values *of, const comparison_measure *m)
+{
+    return m->without_rows ? NULL : of->rows[m->value % RUNLOG_MEASURES];
+}
 
 /* The summary of a group. */
 typedef struct comparison_result {

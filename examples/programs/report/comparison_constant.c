@@ -71,13 +71,13 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
                  beaten > 1 ? "do" : "does", decimals, mean, percent);
 }
 
-bool comparison_has_learned(const comparison *c, const comparison_run *run)
+bool comparison_has_learned(const comparison *c, const runlog_run *run)
 {
     bool learned = false, known = false;
     for (int m = 0; m < c->measure_count; m++) {
         const comparison_measure *of = &c->measures[m];
-        const double value = run->values[m], constant = run->constant.values[m];
-        const double *rows = run->row_values[m], *baseline = run->constant.row_values[m];
+        const double value = comparison_value(&run->net, of), constant = comparison_value(&run->constant, of);
+        const double *rows = comparison_rows(&run->net, of), *baseline = comparison_rows(&run->constant, of);
         if (!of->judged || of->influence || !isfinite(constant))
             continue;
         double sum = 0, squares = 0;
@@ -98,11 +98,12 @@ int comparison_only_answer(const comparison *c, const comparison_group *group, c
     int runs = 0, first = 0;
     bool same = true;
     for (int i = 0; i < c->run_count; i++) {
-        const comparison_run *run = &c->runs[i];
-        if (!run->finished || strcmp(run->group, group->name) != 0 || run->only_answer == 0)
+        const runlog_run *run = &c->runs[i];
+        const int only = runlog_only_answer(run, c->classes);
+        if (!run->finished || strcmp(run->group, group->name) != 0 || only == 0)
             continue;
-        first = first ? first : run->only_answer;
-        same &= run->only_answer == first;
+        first = first ? first : only;
+        same &= only == first;
         runs++;
     }
     *name = runs && same && c->class_names ? c->class_names[first - 1] : NULL;

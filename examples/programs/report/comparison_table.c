@@ -429,10 +429,10 @@ static void count_failures(const view *v, const char *group, int *diverged, int 
     const comparison *c = v->c;
     *diverged = *constant = 0;
     for (int i = 0; i < c->run_count; i++) {
-        const comparison_run *run = &c->runs[i];
+        const runlog_run *run = &c->runs[i];
         bool number = true;
         for (int m = 0; m < c->measure_count; m++)
-            number &= !c->measures[m].judged || isfinite(run->values[m]);
+            number &= !c->measures[m].judged || isfinite(comparison_value(&run->net, &c->measures[m]));
         if (run->finished && strcmp(run->group, group) == 0) {
             *diverged += !number;
             *constant += number && !comparison_has_learned(c, run);

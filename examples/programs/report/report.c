@@ -34,8 +34,7 @@ static void put_chart(const runlog *log, const char *title, const char *across, 
     chart_line *lines = memory_checked(calloc((size_t)log->count + 1, sizeof *lines));
     for (int run = 0; run < log->count; run++) {
         const runlog_numbers *pairs = &log->runs[run].series[kind];
-        lines[run] =
-            (chart_line){runlog_activation(log, run), log->runs[run].activation, pairs->numbers, pairs->count / 2};
+        lines[run] = (chart_line){log->runs[run].group, log->runs[run].activation, pairs->numbers, pairs->count / 2};
     }
     chart_write(to, title, across, lines, log->count);
     free(lines);

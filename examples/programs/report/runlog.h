@@ -47,73 +47,12 @@
 #ifndef REPORT_RUNLOG_H
 #define REPORT_RUNLOG_H
 
+#include "examples/programs/report/record.h"
+
 #include <jansson.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <tapegrad.h>
-
-/* The measures of a net on some rows (fields.def); NaN for those that do not apply to the task or the data. */
-enum {
-#define MEASURE_FIELD(member, ...) RUNLOG_MEASURE_##member,
-#include "examples/programs/report/fields.def"
-    RUNLOG_MEASURES
-};
-typedef union runlog_measures {
-    struct {
-#define MEASURE_FIELD(member, ...) double member;
-#include "examples/programs/report/fields.def"
-    };
-    double all[RUNLOG_MEASURES];
-} runlog_measures;
-extern const runlog_measures runlog_no_measures; /* all NaN */
-
-/* One finished epoch of one run. */
-enum {
-#define EPOCH_FIELD(member, ...) RUNLOG_EPOCH_##member,
-#include "examples/programs/report/fields.def"
-    RUNLOG_EPOCH_FIELDS
-};
-typedef struct runlog_epoch {
-    int epoch;
-    long step; /* steps since the start of the run */
-    union {
-        struct {
-#define EPOCH_FIELD(member, ...) double member;
-#include "examples/programs/report/fields.def"
-        };
-        double all[RUNLOG_EPOCH_FIELDS];
-    };
-} runlog_epoch;
-
-/* Their names in files, and tags in event files, which may be NULL. */
-typedef struct runlog_field {
-    const char *name, *tag;
-} runlog_field;
-extern const runlog_field runlog_measure_fields[RUNLOG_MEASURES], runlog_epoch_fields[RUNLOG_EPOCH_FIELDS];
-
-/* The splits on which the net of a run's best epoch, which is the one that is saved, is measured. */
-typedef enum { RUNLOG_TRAIN, RUNLOG_VALIDATION, RUNLOG_TEST, RUNLOG_SPLITS } runlog_split;
-extern const char *const runlog_splits[RUNLOG_SPLITS]; /* "train", "validation", "test" */
-
-/* Other results of a run: rows of numbers, by kind. */
-typedef enum {
-    RUNLOG_STEPS,     /* [, 2]: a step, and the mean training loss of the steps since the previous entry */
-    RUNLOG_CONFUSION, /* [classes, classes]: test rows (or else validation rows) by label and by prediction, at the best
-                         epoch */
-    RUNLOG_NOISE,     /* [, 3]: level of the noise that is added to these rows, loss, accuracy */
-    RUNLOG_SURFACE,   /* [side * side, 4]: two features, the predicted class, and its probability */
-    RUNLOG_POINTS,    /* [, 3]: two features of a row, and its label */
-    RUNLOG_ROWS,      /* [, RUNLOG_ROW]: number of a test row, its loss, 1 if its class is right or else 0; and what it
-                         adds to balanced accuracy, macro F1, AUC, R2, RMSE, MAE and calibration error
-                         (run/influence.h), NaN if unknown;
-                         and the same of a constant prediction */
-    RUNLOG_LOSSES,    /* [, 2]: an epoch, and its validation loss; runlog_add_epoch adds them */
-    RUNLOG_SERIES
-} runlog_series;
-enum { RUNLOG_ROW_MEASURES = 9, RUNLOG_ROW = 1 + 2 * RUNLOG_ROW_MEASURES };
-enum { RUNLOG_CLASSES = 1000, RUNLOG_SURFACE_SIDE = 120, RUNLOG_POINTS_MOST = 300 };
 
 typedef struct runlog runlog;
 
@@ -167,6 +106,10 @@ void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
 
 /* Appends whole rows of numbers to a run's rows of this kind. */
 void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count);
+
+/* Sets a run's test rows (or else validation rows) and their values, [count, RUNLOG_ROW] as columns of RUNLOG_ROW_VALUES
+ * have them. */
+void runlog_set_rows(runlog *log, int run, const double *rows, size_t count);
 
 /* Sets the measures of the net of a run's best epoch. */
 void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_measures *measures);

@@ -86,7 +86,7 @@ static void write_all_curves(const runlog *log, FILE *to)
         const runlog_run *run = &log->runs[i];
         for (int e = 0; e < run->count; e++) {
             const runlog_epoch *epoch = &run->epochs[e];
-            table_csv_text(to, runlog_activation(log, i));
+            table_csv_text(to, run->group);
             fputc(',', to);
             table_csv_text(to, runlog_point(log, i));
             fprintf(to, ",%llu,%d,%d,%ld", (unsigned long long)run->seed, run->fold, epoch->epoch, epoch->step);

@@ -7,26 +7,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
 
-typedef struct runlog_numbers {
-    double *numbers; /* [count] */
-    size_t count;
-} runlog_numbers;
-
-typedef struct {
-    int activation; /* among the log's */
-    uint64_t seed;
-    int fold;
-    int point;     /* of a search, among the log's; otherwise that of an empty text */
-    double number; /* the value of its first setting */
-    long parameters;
-    bool finished, diverged;
-    runlog_measures of[RUNLOG_SPLITS];       /* of the best epoch's net; NaN if not measured */
-    runlog_measures constant[RUNLOG_SPLITS]; /* of a constant prediction */
-    runlog_epoch *epochs;                    /* [count] */
-    int count;
-    runlog_numbers series[RUNLOG_SERIES];
-} runlog_run;
-
 /* For people: the activations that are best at the smallest or largest learning rate; empty if none is. To be freed. */
 char *runlog_edge_hint(const runlog *log);
 
@@ -43,14 +23,10 @@ struct runlog {
     tg_error unread;
 };
 
-const char *runlog_activation(const runlog *log, int run);
 const char *runlog_point(const runlog *log, int run);
 
-/* Makes a comparison whose groups are the activations; free its `runs`. */
+/* Makes a comparison whose groups are the activations; its runs are the log's. */
 void runlog_comparison(const runlog *log, comparison *c);
-
-/* The last epoch that the trainer marked as the best so far; NULL if there is none. */
-const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 
 /* The point at which an activation's validation loss is lowest, or that is best for all (-1). */
 int runlog_best_point(const runlog *log, int activation);

@@ -27,7 +27,7 @@ typedef struct outcome {
 /* The validation loss of the net of a run's best epoch; false if the run is not finished. */
 static bool loss_of(const runlog_run *run, double *loss)
 {
-    *loss = run->diverged ? NAN : run->of[RUNLOG_VALIDATION].loss;
+    *loss = run->net.of[RUNLOG_VALIDATION].loss;
     return run->finished;
 }
 

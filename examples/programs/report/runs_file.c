@@ -82,12 +82,15 @@ static int find_run(runs_file *to, const char *group, size_t length, const char 
         if (c->runs[i].group == name && c->runs[i].seed == seed && c->runs[i].fold == fold)
             return i;
     const size_t count = (size_t)c->run_count, size = COMPARISON_MEASURES * sizeof *to->curves;
-    c->runs = memory_grown(c->runs, count, sizeof *c->runs);
+    c->runs = to->runs = memory_grown(to->runs, count, sizeof *to->runs);
     to->curves = memory_grown(to->curves, count, size);
     memset(to->curves + count * COMPARISON_MEASURES, 0, size);
-    c->runs[count] = (comparison_run){.group = name, .seed = seed, .fold = fold, .finished = true, .step_seconds = NAN};
-    for (int m = 0; m < COMPARISON_MEASURES; m++)
-        c->runs[count].values[m] = NAN;
+    runlog_run *run = &to->runs[count];
+    *run = runlog_run_new();
+    run->group = name;
+    run->seed = seed;
+    run->fold = fold;
+    run->finished = true;
     return c->run_count++;
 }
 
@@ -107,7 +110,8 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, tg_
         return tg_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
     const char *kept = keep_name(to, name, strlen(name));
     const direction better = direction_of(name, to->more, to->less);
-    c->measures[c->measure_count] = (comparison_measure){.name = kept,
+    c->measures[c->measure_count] = (comparison_measure){.value = c->measure_count,
+                                                         .name = kept,
                                                          .title = kept,
                                                          .words = kept,
                                                          .more_is_better = better == DIRECTION_MORE,
@@ -151,7 +155,7 @@ static void put(runs_file *to, int run, int measure, double step, double number)
     if (curve->count++ > 0 && step < curve->last)
         return;
     curve->last = step;
-    to->c.runs[run].values[measure] = number;
+    to->runs[run].net.values[measure] = number;
 }
 
 /* ---- the three forms ---- */
@@ -373,7 +377,7 @@ static void find_shares(runs_file *of)
     for (comparison_measure *m = c->measures; m < c->measures + c->measure_count; m++) {
         m->share = strcasestr(m->name, "acc") != NULL;
         for (int i = 0; i < c->run_count; i++) {
-            const double value = c->runs[i].values[m - c->measures];
+            const double value = c->runs[i].net.values[m->value];
             m->share &= !(value < 0 || value > 1);
         }
         if (m->share)
@@ -449,7 +453,7 @@ void runs_free(runs_file *from)
     texts_free(&from->seeds);
     texts_free(&from->folds);
     free(from->curves);
-    free(from->c.runs);
+    free(from->runs);
 }
 
 chart_line *runs_lines(const runs_file *from, int measure)

@@ -37,6 +37,7 @@ typedef struct runs_curve {
 
 typedef struct runs_file {
     comparison c;
+    runlog_run *runs;        /* its runs; a measure's place among their values is its number */
     texts names;             /* to which the comparison points */
     texts seeds, folds;      /* those of a run are the numbers of these texts */
     runs_curve *curves;      /* [c.run_count, COMPARISON_MEASURES], if there are steps */

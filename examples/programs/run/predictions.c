@@ -128,9 +128,10 @@ static double *influence_of(const predictions *p, runlog_split split, const floa
     return values;
 }
 
-/* Names of INFLUENCES, as in runlog_measures. */
-static const char *const influences[INFLUENCES] = {"balanced_accuracy", "macro_f1", "auc", "r2", "rmse", "mae",
-                                                   "calibration_error"};
+static const char *const columns[RUNLOG_ROW_MEASURES] = {
+#define ROW_FIELD(member, column) column,
+#include "examples/programs/report/fields.def"
+};
 
 static bool is_listed(const listing *l, int which, int measure)
 {
@@ -143,15 +144,14 @@ static void list_header(const listing *l, FILE *to)
     const bool classes = l->of->of->task == TG_CARD_CLASSES;
     fputs("row", to);
     for (int which = 0; which < 2; which++) {
-        fprintf(to, ",%sloss", prefixes[which]);
-        if (classes)
-            fprintf(to, ",%scorrect", prefixes[which]);
+        for (int k = 0; k <= classes; k++)
+            fprintf(to, ",%s%s", prefixes[which], columns[k]);
         if (which == 0)
             fprintf(to, "%s%s", l->of->from->data.weight ? ",weight" : "",
                     l->of->of->class_weight ? ",loss_weight" : "");
         for (int k = 0; k < INFLUENCES; k++)
             if (is_listed(l, which, k))
-                fprintf(to, ",%s%s", prefixes[which], influences[k]);
+                fprintf(to, ",%s%s", prefixes[which], columns[2 + k]);
     }
     putc('\n', to);
 }

@@ -179,10 +179,12 @@ static const char *const columns[] = {
 }; /* of the last epoch in which it was measured */
 static const char *const step_columns[] = {"step", "train_loss"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
-#define ROW_MEASURES(of)                                                                                    \
-    of "loss", of "correct", of "balanced_accuracy", of "macro_f1", of "auc", of "r2", of "rmse", of "mae", \
-        of "calibration_error"
-static const char *const row_columns[] = {"row", ROW_MEASURES(""), ROW_MEASURES("constant_"), "weight", "loss_weight"};
+static const char *const row_columns[] = {"row",
+#define ROW_FIELD(member, column) column,
+#include "examples/programs/report/fields.def"
+#define ROW_FIELD(member, column) "constant_" column,
+#include "examples/programs/report/fields.def"
+                                          "weight", "loss_weight"};
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const char *const grid_columns[] = {"x", "y", "class", "probability"};
 enum { GRID_COLUMNS = sizeof grid_columns / sizeof *grid_columns };
@@ -444,7 +446,7 @@ void record_read(const char *folder, runlog *log, int run)
     for (int i = 0; i < count; i++)
         runlog_add_epoch(log, run, &epochs[i]);
     runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
-    runlog_add_series(log, run, RUNLOG_ROWS, of_rows.number, RUNLOG_ROW * (size_t)of_rows.rows);
+    runlog_set_rows(log, run, of_rows.number, (size_t)of_rows.rows);
     runlog_add_series(log, run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
     free(epochs);
     free(losses.number);

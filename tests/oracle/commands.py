@@ -702,12 +702,15 @@ class Commands:
             start = {"lr": float(usual), "init-scale": 1.0}
             tried, best = verdicts.search([start[n] for n in names], activations, means, tuple(kinds[n] for n in names))
         expect(tried == set(means), out, "has", sorted(set(means) - tried), "and not", sorted(tried - set(means)))
-        said = [line for line in printed.splitlines() if "Each at its best by validation:" in line]
+        said = [line for line in printed.splitlines() if "Each is at its best by validation:" in line]
         expect(len(said) == 1, out, "says", len(said), "times what is best")
         for activation in activations:
             point = ", ".join("%s %g" % of for of in zip(names, best[activation]))
             expect(re.search(r"[:;] %s %s[ .;]" % (activation, re.escape(point)), said[0]), "'%s' and not %s at %s" % (
                 said[0], activation, point))
+        ends = {best[a] for a in activations if best[a] in (points[0], points[-1])} if brief else set()
+        beyond = brief and all(best[a] in ends for a in activations) and len(ends) == 1
+        expect(("best at one end of them" in said[0]) == beyond, "'%s' where best are %s" % (said[0], best))
         expect(("Each was tried at 3 points" in said[0]) == brief, "'%s' of the search '%s'" % (said[0], how))
         if names[0] == "init-scale":
             self.check_order(said[0], verdicts.order_by_scale(activations, means, lambda point: point[0]))

@@ -197,19 +197,28 @@ def check_beaten(printed, groups, judged, redrawn, same_folds, validates):
         beaten = [activation for activation, (_, beats, _, _) in found.items() if not beats]
         expect(len(said) == (len(beaten) > 0), "'%s' of" % said, measure, "where not better are", beaten)
         if len(beaten) == len(groups):
-            expect("no net beats the constant prediction" in said[0], "'%s'" % said[0])
+            sign = 1 if more_is_better(measure) else -1
+            best = max(found, key=lambda activation: sign * found[activation][0][0])
+            ahead = sign * found[best][0][0] > 0
+            expect("no net %sbeats the constant prediction, " % ("significantly " if ahead else "") in said[0], "'%s'" % said[0])
+            p = p_of(*[found[best][0][k] for k in (0, 2, 3)])
+            expect(("not significant among %d nets" % len(groups) in said[0]) == (ahead and p < 0.05), "'%s' of" % said[0], p)
         elif beaten:
             expect(said[0].split(": ", 1)[1].split(" do")[0].replace(" and ", ", ").split(", ") == beaten,
                    "'%s' and not" % said[0], beaten)
 
 
 def rows_won(runs, others, measure, redrawn, same_folds):
-    """The largest share of one row in the loss of all rows, and the interval of the share of rows with less loss; None
-    where rows are not compared."""
+    """The row with the largest share in the loss of all rows, of both as (share, row), and the interval of the share of
+    rows with less loss; None where rows are not compared."""
     if not redrawn or same_folds or len(runs) < 2 or any(measure not in run["rows"] for run in runs.values()):
         return None
     ours, theirs = ([run["rows"][measure] for run in of.values()] for of in (runs, others))
-    heaviest = max(np.concatenate(of).max() / max(np.concatenate(of).sum(), 1e-300) for of in (ours, theirs))
+    numbers = np.concatenate([run["rows"]["row"] for run in runs.values()])
+    heaviest = []
+    for of in (ours, theirs):
+        part = np.bincount(numbers, np.concatenate(of))
+        heaviest.append((part.max() / max(part.sum(), 1e-300), int(part.argmax())))
     won = [(a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs)]
     mean, _, error, degrees, _ = by_rows(won, [run["rows"]["row"] for run in runs.values()])
     half = margin(error, degrees)
@@ -377,7 +386,10 @@ def check_seeds(said, c, pairs, what):
     """The sentence's range of seeds that would show the margin. The quantile of chi-square is approximate there."""
     unclear = not (c["corrected"] < 0.05 or c["equal"] < 0.05)
     range_said = re.search(r"; (?:more than )?(\d+) (?:to (\d+)|or many more)? ?%s would show %s" % (pairs, re.escape(what)), said)
-    if not unclear or c["pairs"] < 5 or not c["error"] > 0 or not c["base"] > 0:  # nor percent of less than 0
+    room = abs(c["mean"]) + margin(c["error"], c["degrees"]) if c["error"] > 0 else math.nan
+    if abs(room / c["effect"] - 1) < 1e-6:
+        return
+    if not unclear or c["pairs"] < 10 or not room >= c["effect"] or not c["base"] > 0:  # nor percent of less than 0
         expect(not range_said, "'%s' has a number of %s" % (said, pairs))
         return
     low, high = seeds_needed(c["error"], c["floor"], c["pairs"], c["effect"], c["comparisons"])
@@ -393,17 +405,22 @@ def check_seeds(said, c, pairs, what):
 
 
 def check_single_rows(lines, name, against, words, c):
-    """Where a row has more than a quarter of a loss, a line has the share of rows that were won."""
-    said = [s for s in lines if s.startswith("One sample makes") and
-            "of a %s, so" % words in s and " %s is better than %s on " % (name, against) in s]
-    if c["won"] is None or abs(c["won"][0] - 0.25) < 1e-6:
+    """Where a row has more than a quarter of a loss, a line names it, and another has the share of rows that were won."""
+    if c["won"] is None or any(abs(share - 0.25) < 1e-6 for share, _ in c["won"][0]):
         return
     heaviest, error, mean, low, high = c["won"]
-    expect(len(said) == (heaviest > 0.25 and error > 0), name, against, "say", said, "where a row makes", heaviest)
+    for of, (share, row) in zip((name, against), heaviest):
+        said = [s for s in lines if re.match(r"Row \d+ of the data .* of the %s of %s, so that mean" % (re.escape(words), re.escape(of)), s)]
+        expect(len(said) == (share > 0.25), of, "says", said, "where a row makes", share)
+        for line in said:
+            numbers = [int(n) for n in re.match(r"Row (\d+) .* makes (\d+) % of the ", line).groups()]
+            expect(numbers[0] == row and abs(numbers[1] - 100 * share) < 0.5001, line, "and not row", row, share)
+    said = [s for s in lines if s.startswith("Of single samples, %s has less %s than %s on " % (name, words, against))]
+    expect(len(said) == (max(share for share, _ in heaviest) > 0.25 and error > 0), name, against, "say", said, heaviest)
     for line in said:
         numbers = [float(n) for n in re.findall(r"(\d+) (?:%|to)", line)]
-        ours = [100 * x for x in (heaviest, mean, low, high)]
-        expect(len(numbers) == 4 and all(abs(a - b) < 0.5001 for a, b in zip(numbers, ours)), line, "and not", ours)
+        ours = [100 * x for x in (mean, low, high)]
+        expect(len(numbers) == 3 and all(abs(a - b) < 0.5001 for a, b in zip(numbers, ours)), line, "and not", ours)
 
 
 def check_here(said, c):
@@ -440,6 +457,7 @@ def check_sentences(printed, found, judged, margin_of, pairs):
             continue
         expect(len(said) == 1, "no sentence, or several, on", start)
         expect((": significant, " in said[0]) == (c["corrected"] < 0.05), "'%s'" % said[0], "where p is", c["corrected"])
+        expect((" corrected p " in said[0]) == (" p " in said[0] and c["comparisons"] > 1), "'%s'" % said[0])
         check_here(said[0], c)
         expect("no difference" not in said[0], "'%s'" % said[0])
         expect(("among %d comparisons" % c["comparisons"] in said[0]) ==
@@ -455,6 +473,11 @@ def check_sentences(printed, found, judged, margin_of, pairs):
             both = "better in %d and " % c["better"] if c["better"] == c["worse"] else ""
             agree = ", %s%s of %d" % (both, count, c["pairs"])
             expect(agree in said[0], "'%s' and not %s" % (said[0], agree))
+    defined = any(line.startswith('"On these samples" means') for line in lines)
+    used = any("n these samples" in line for line in lines if not line.startswith('"On'))
+    expect(defined or not used, "nothing says what 'on these samples' means")
+    hidden = any(c["here_p"] < 0.05 <= c["corrected"] for c in found.values())
+    expect(used or hidden or not defined, "'on these samples' is explained and not used")
     for measure in judged:
         of = [c for key, c in found.items() if key[0] == measure]
         words = measure.replace("best_val_", "validation ").replace("_", " ").capitalize()
@@ -463,5 +486,5 @@ def check_sentences(printed, found, judged, margin_of, pairs):
         if all(c["pairs"] > 1 for c in of):
             expect(len(said) == 1, "no answer, or several, on", words)
             plain_words = not any(word in said[0].split(": ", 1)[1] for word in ("worse", "better", "best", ", then "))
-            clear = any(c["corrected"] < 0.05 or c["here_p"] < 0.05 and c["pairs"] > 1 or (c["pairs"] > 2 and c["pairs"] in (c["better"], c["worse"])) for c in of)
+            clear = any(c["corrected"] < 0.05 or c["here_p"] < 0.05 and c["pairs"] > 1 or (c["pairs"] > 5 and c["pairs"] in (c["better"], c["worse"])) for c in of)
             expect(clear != plain_words, "'%s'" % said[0])

@@ -260,7 +260,7 @@ START_TEST(a_search_of_names_has_no_edge)
     for (int run = 0; run < 12; run++) /* the best is first in the list */
         runlog_set_point(log, run, names[run % 6 / 2], (run % 6 / 2 + 2) % 3);
     runlog *best = runlog_at_best(log, false);
-    ck_assert_str_eq(best->note, "Each at its best by validation: relu init default; gelu init default.");
+    ck_assert_str_eq(best->note, "Each is at its best by validation: relu init default; gelu init default.");
     runlog_free(best);
     runlog_free(log);
 }
@@ -301,6 +301,34 @@ START_TEST(a_search_of_scales_says_where_the_order_depends_on_them)
 }
 END_TEST
 
+/* Three points on a line: where all are best at one end of it, the best may lie beyond. */
+START_TEST(a_short_search_says_where_a_better_point_may_lie)
+{
+    static const char *const points[] = {"init-scale 1, lr 0.001", "init-scale 0.5, lr 0.003",
+                                         "init-scale 0.25, lr 0.01"};
+    for (int inside = 0; inside < 2; inside++) {
+        runlog *log = runlog_new(temporary_folder());
+        for (int i = 0; i < 6; i++) {
+            const int run = runlog_add_run(log, i % 2 ? "gelu" : "relu", 1, 0, 1);
+            const double loss = inside && i == 3 ? 0.1 : 1. / (i + 1);
+            runlog_set_point(log, run, points[i / 2], 1);
+            runlog_add_epoch(log, run,
+                             &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = loss, .val_accuracy = NAN, .best = 1});
+            run_log_finish(log, run, loss, NAN, 1);
+        }
+        runlog_describe(log, &(runlog_about){.tried = "Each was tried.", .wider = "--lr auto"});
+        runlog *best = runlog_at_best(log, false);
+        const char *said = strstr(best->note, " Each was tried. ");
+        ck_assert_msg(said != NULL, "%s", best->note);
+        ck_assert_str_eq(said, inside ? " Each was tried. A better one may lie elsewhere (--lr auto)."
+                                      : " Each was tried. All are best at one end of them, init-scale 0.25, lr 0.01: a "
+                                        "better one may lie beyond it (--lr auto).");
+        runlog_free(best);
+        runlog_free(log);
+    }
+}
+END_TEST
+
 START_TEST(a_search_is_judged_at_the_best_points)
 {
     int count;
@@ -313,14 +341,14 @@ START_TEST(a_search_is_judged_at_the_best_points)
         ck_assert(!runlog_is_search(best) && groups[0].runs == 2 && groups[1].runs == 2);
         ck_assert_double_eq(groups[0].of[TEST_LOSS].value.mean, 0.1);
         ck_assert_double_eq(groups[1].of[TEST_LOSS].value.mean, 0.1);
-        ck_assert_str_eq(best->note, common ? "All at lr 0.1, the best for all together by validation."
-                                            : "Each at its best by validation: relu lr 0.1; gelu lr 0.1.");
+        ck_assert_str_eq(best->note, common ? "All are at lr 0.1, the best for all together by validation."
+                                            : "Each is at its best by validation: relu lr 0.1; gelu lr 0.1.");
         free(groups);
         runlog_free(best);
     }
     run_log_finish(log, 10, 0.145, NAN, 1); /* now relu's best rate counts, for relu alone */
     runlog *best = runlog_at_best(log, false);
-    ck_assert_str_eq(best->note, "Each at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1.");
+    ck_assert_str_eq(best->note, "Each is at its best by validation: relu lr 1 (the edge of the list); gelu lr 0.1.");
     runlog_free(best);
     FILE *out = tmpfile();
     char text[8192];
@@ -328,8 +356,8 @@ START_TEST(a_search_is_judged_at_the_best_points)
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     fclose(out);
-    const char *hint = strstr(text, "Hint: best at the edge"), *each = strstr(text, "Each at its best"),
-               *all = strstr(text, "All at lr 0.1"), *once = strstr(text, "Said before.");
+    const char *hint = strstr(text, "Hint: best at the edge"), *each = strstr(text, "Each is at its best"),
+               *all = strstr(text, "All are at lr 0.1"), *once = strstr(text, "Said before.");
     ck_assert_msg(hint == text && hint < each && each < all && all < once && !strstr(once + 1, "Said before."), "%s",
                   text);
     run_log_write(log);
@@ -549,6 +577,7 @@ Suite *runs_suite(void)
     tcase_add_test(tests, rows_that_seeds_share_widen_the_interval);
     tcase_add_test(tests, a_search_of_names_has_no_edge);
     tcase_add_test(tests, a_search_of_scales_says_where_the_order_depends_on_them);
+    tcase_add_test(tests, a_short_search_says_where_a_better_point_may_lie);
     tcase_add_test(tests, a_search_is_judged_at_the_best_points);
     tcase_add_test(tests, a_run_that_patience_ended_keeps_its_last_values_in_the_mean);
     tcase_add_test(tests, stars_are_rarely_false_and_intervals_hold_what_they_say);

@@ -257,22 +257,45 @@ bool comparison_beats(const comparison *c, const comparison_group *group, int me
 
 /* ---- pairs ---- */
 
-/* What single rows say about a pair: the largest share that one has in the loss of either group, and the share on which
+/* One more than the largest number of a row. */
+static size_t end_of_rows(const workspace *w)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < w->row_count; i++)
+        end = w->rows[i] >= end ? (size_t)w->rows[i] + 1 : end;
+    return end;
+}
+
+/* The row with the largest part of the sum of losses. */
+static struct comparison_heaviest heaviest_of(const workspace *w, const double losses[])
+{
+    const size_t end = end_of_rows(w);
+    double *part = memory_checked(calloc(end + 1, sizeof *part)), sum = 0;
+    size_t most = 0;
+    for (size_t i = 0; i < w->row_count; i++) {
+        part[w->rows[i]] += losses[i];
+        sum += losses[i];
+    }
+    for (size_t row = 0; row < end; row++)
+        most = part[row] > part[most] ? row : most;
+    const double share = sum > 0 ? part[most] / sum : 0;
+    free(part);
+    return (struct comparison_heaviest){share, (uint32_t)most};
+}
+
+/* What single rows say about a pair: the largest share that one has in the loss of each group, and the share on which
  * the gathered group, b, is better. Before estimate_of, which overwrites the values. */
 static void look_at_rows(const comparison_measure *m, workspace *w, int count, comparison_pair *pair)
 {
-    double sum[2] = {0}, largest[2] = {0};
     double *won = memory_checked(malloc((w->row_count + 1) * sizeof *won));
     for (size_t i = 0; i < w->row_count; i++) {
         const double b = w->row_values[i], a = w->row_rivals[i];
-        sum[0] += a;
-        sum[1] += b;
-        largest[0] = fmax(largest[0], a);
-        largest[1] = fmax(largest[1], b);
         won[i] = a == b ? 0.5 : (b > a) == m->more_is_better;
     }
-    for (int i = 0; i < 2 && !m->share && !m->more_is_better && !m->influence; i++)
-        pair->heaviest = fmax(pair->heaviest, sum[i] > 0 ? largest[i] / sum[i] : 0);
+    if (!m->share && !m->more_is_better && !m->influence) {
+        pair->heaviest[0] = heaviest_of(w, w->row_rivals);
+        pair->heaviest[1] = heaviest_of(w, w->row_values);
+    }
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
     pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count);
@@ -288,10 +311,9 @@ static int descending(const void *a, const void *b)
 /* Counts the test rows of a pair, and the fewest that make half of the mean difference. Before estimate_of. */
 static void count_half(const workspace *w, int count, comparison_pair *pair)
 {
-    size_t end = 0, rows = 0;
+    const size_t end = end_of_rows(w);
+    size_t rows = 0;
     double total = 0, sum = 0;
-    for (size_t i = 0; i < w->row_count; i++)
-        end = w->rows[i] >= end ? (size_t)w->rows[i] + 1 : end;
     double *part = memory_checked(calloc(end + 1, sizeof *part));
     bool *seen = memory_checked(calloc(end + 1, sizeof *seen));
     for (int s = 0; s < count; s++)

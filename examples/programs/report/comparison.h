@@ -45,7 +45,8 @@ typedef struct comparison {
     bool timed;               /* times of the runs mean something */
     const char *note;         /* the source of the numbers; may be NULL */
     const char *remedy;       /* advice against divergence; may be NULL */
-    bool has_constant;        /* the runs know what a constant prediction gets */
+    bool has_constant;        /* the runs know what a constant prediction gets, */
+    const char *constant;     /* and what it predicts: "the mean of the training split"; may be NULL */
     char *const *class_names; /* [classes], or NULL */
     size_t classes;
     int still_falling; /* number of runs whose validation loss was still falling at their end, */
@@ -95,9 +96,12 @@ typedef struct comparison_pair {
     double corrected; /* the p-value, corrected by Holm among all pairs of the measure */
     double
         here_p; /* for other splits of the same rows: Student's t over the seeds, corrected; NaN: it is `corrected` */
-    int half, rows;               /* the fewest test rows that make half of the difference, of how many; 0: unknown */
-    double equal_p;               /* of the test that both are equal within the margin, likewise; NaN: not tested */
-    double heaviest;              /* the largest share that one row has in the loss of either group; 0: unknown */
+    int half, rows; /* the fewest test rows that make half of the difference, of how many; 0: unknown */
+    double equal_p; /* of the test that both are equal within the margin, likewise; NaN: not tested */
+    struct comparison_heaviest {
+        double share;
+        uint32_t row;
+    } heaviest[2]; /* the row with the largest share in the loss of a, and of b, over all seeds; 0: unknown */
     statistics_estimate rows_won; /* share of rows on which b is better, half of equal ones; count 0: unknown */
 } comparison_pair;
 

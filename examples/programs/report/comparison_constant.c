@@ -14,9 +14,10 @@ const comparison_group *comparison_with_constant(const comparison *c, const comp
     return NULL;
 }
 
-/* A difference to the constant prediction with its interval: "+0.3 points, -1.0 to 1.6". */
-static void say_over(const comparison *c, const comparison_group *group, int measure, int decimals, char *text,
-                     size_t size)
+/* A difference to the constant prediction with its interval: "+0.3 points, -1.0 to 1.6". Where this leaves 0 out, but
+ * not after the correction for all nets: "; not significant among 4 nets". */
+static void say_over(const comparison *c, const comparison_group *group, int measure, int decimals, int count,
+                     char *text, size_t size)
 {
     const comparison_measure *m = &c->measures[measure];
     const comparison_over *over = &group->over[measure];
@@ -29,6 +30,8 @@ static void say_over(const comparison *c, const comparison_group *group, int mea
     if (over->difference.error > 0)
         snprintf(text + strlen(text), size - strlen(text), ", %.*f to %.*f", digits, unit * range.low, digits,
                  unit * range.high);
+    if (count && statistics_p(&over->difference) < 0.05)
+        snprintf(text + strlen(text), size - strlen(text), "; not significant among %d nets", count);
 }
 
 void comparison_say_constant(const comparison *c, const comparison_group *groups, int count, int measure, int decimals,
@@ -36,9 +39,8 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
 {
     const comparison_measure *m = &c->measures[measure];
     const comparison_group *from = comparison_with_constant(c, groups, count, measure), *nearest = from;
-    char difference[96], names[512] = "";
+    char difference[160], names[512] = "";
     int beaten = 0, listed = 0;
-    enum { LEAST = 3 };
     *text = '\0';
     if (!from)
         return;
@@ -53,13 +55,10 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
     if (beaten == count) {
         const comparison_over *over = &nearest->over[measure];
         const bool ahead = m->more_is_better ? over->difference.mean > 0 : over->difference.mean < 0;
-        const int better = m->more_is_better ? over->test.greater : over->test.less;
-        const bool always = better >= LEAST && better == (int)over->difference.count;
-        say_over(c, nearest, measure, decimals, difference, sizeof difference);
-        snprintf(text, size, "no net beats the constant prediction, %.*f%s%s%.*s %s%s", decimals, mean, percent,
-                 ahead ? ", significantly (" : " (", SHORT(nearest->name),
-                 always ? "does in all, " : "comes nearest: ", difference);
-        snprintf(text + strlen(text), size - strlen(text), ")");
+        say_over(c, nearest, measure, decimals, ahead ? count : 0, difference, sizeof difference);
+        snprintf(text, size, "no net %sbeats the constant prediction, %.*f%s (%.*s%s: %s)",
+                 ahead ? "significantly " : "", decimals, mean, percent, SHORT(nearest->name),
+                 ahead ? ", the best" : " comes nearest", difference);
         return;
     }
     for (int i = 0; i < count && beaten; i++)
@@ -69,6 +68,15 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
     if (beaten)
         snprintf(text, size, "%s %s not significantly beat the constant prediction, %.*f%s", names,
                  beaten > 1 ? "do" : "does", decimals, mean, percent);
+}
+
+bool comparison_is_beside_constant(const comparison *c, int measure)
+{
+    const comparison_measure *m = &c->measures[measure];
+    bool known = false;
+    for (int i = 0; i < c->run_count; i++)
+        known |= isfinite(comparison_value(&c->runs[i].constant, m));
+    return known && m->judged && !m->influence;
 }
 
 bool comparison_has_learned(const comparison *c, const runlog_run *run)

@@ -11,10 +11,14 @@
 const comparison_group *comparison_with_constant(const comparison *c, const comparison_group *groups, int count,
                                                  int measure);
 
-/* "no net beats the constant prediction, 80.00 % (relu comes nearest: +0.3 points, -1.0 to 1.6)", or which do not; empty
- * if all do, or if that is unknown. */
+/* "no net beats the constant prediction, 80.00 % (relu comes nearest: -0.3 points, -1.6 to 1.0)", "no net significantly
+ * beats the constant prediction, 80.00 % (relu, the best: +0.3 points, -1.0 to 1.6)", or which do not; empty if all do,
+ * or if that is unknown. */
 void comparison_say_constant(const comparison *c, const comparison_group *groups, int count, int measure, int decimals,
                              char *text, size_t size);
+
+/* True if a run is compared with its constant prediction in this measure: it is judged, and known of any run. */
+bool comparison_is_beside_constant(const comparison *c, int measure);
 
 /* True if a run has learned more than its constant prediction knows: its loss is lower, or it classifies more rows
  * correctly than chance explains (McNemar: two standard deviations), for a net that is right but too sure has a large

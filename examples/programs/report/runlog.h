@@ -66,10 +66,11 @@ void runlog_free(runlog *log);
 
 /* What is known of all runs together. What it points to lives as long as the log. */
 typedef struct runlog_about {
-    const char *note;       /* below the table: how rows are split ("Splits redrawn per seed"); may be NULL */
+    const char *note;       /* below the table: how rows are split ("Splits are redrawn per seed"); may be NULL */
     const char *unsearched; /* above the table: what the order may depend on and was not searched; may be NULL */
     const char *tried;      /* above the table: the points of a search that no option asks for, whose result is one
                              * table; else NULL */
+    const char *wider;      /* the options of a search that tries more than these */
     const char *measures;   /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
     double margin;          /* --margin; 0: none */
     bool redrawn;           /* seeds draw training and test rows from one table, and whether */

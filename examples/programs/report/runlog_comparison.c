@@ -200,12 +200,22 @@ static int test_samples(const runlog *log)
     return (int)samples;
 }
 
+/* What a constant prediction predicts, for all rows alike. */
+static const char *constant_words(const runlog *log)
+{
+    if (log->about.of == RUNLOG_TEXT)
+        return "predicts characters by their frequencies in the training split";
+    return log->about.class_names ? "predicts the shares of the classes in the training split, and the largest class"
+                                  : "predicts the mean of the training split";
+}
+
 void runlog_comparison(const runlog *log, comparison *c)
 {
     *c = (comparison){.group = "activation",
                       .note = log->about.note,
                       .remedy = log->about.remedy,
                       .runs = log->runs,
+                      .constant = constant_words(log),
                       .run_count = log->count,
                       .timed = is_timed(log),
                       .test_samples = test_samples(log),

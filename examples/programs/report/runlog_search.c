@@ -203,6 +203,34 @@ static void write_order(const runlog *log, FILE *words)
     free(all);
 }
 
+/* The point at which all activations are best, if it has the least or the largest rate; -1 if they are not, or it has
+ * not. */
+static int common_end(const runlog *log)
+{
+    const int point = runlog_best_point(log, 0);
+    const double rate = value_of(log->points.list[point], "lr");
+    bool less = false, more = false, same = true;
+    for (int a = 1; a < (int)log->activations.count; a++)
+        same &= runlog_best_point(log, a) == point;
+    for (size_t i = 0; i < log->points.count; i++) {
+        less |= value_of(log->points.list[i], "lr") < rate;
+        more |= value_of(log->points.list[i], "lr") > rate;
+    }
+    return same && less != more ? point : -1;
+}
+
+/* The points of the short search, and where a better one may lie. */
+static void write_tried(const runlog *log, FILE *words)
+{
+    const int end = common_end(log);
+    fprintf(words, " %s", log->about.tried);
+    if (end < 0)
+        fprintf(words, " A better one may lie elsewhere (%s).", log->about.wider);
+    else
+        fprintf(words, " %s best at one end of them, %s: a better one may lie beyond it (%s).",
+                log->activations.count > 1 ? "All are" : "It is", log->points.list[end], log->about.wider);
+}
+
 char *runlog_edge_hint(const runlog *log)
 {
     char *hint = NULL;
@@ -238,10 +266,10 @@ runlog *runlog_at_best(const runlog *log, bool common)
     best->points = log->points;
     best->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *best->runs));
     if (of_all >= 0)
-        fprintf(words, "All at %s%s, the best for all together by validation.", log->points.list[of_all],
+        fprintf(words, "All are at %s%s, the best for all together by validation.", log->points.list[of_all],
                 edge(log, of_all));
     else
-        fputs("Each at its best by validation:", words);
+        fputs("Each is at its best by validation:", words);
     for (int a = 0; a < (int)log->activations.count; a++) {
         const int point = of_all >= 0 ? of_all : runlog_best_point(log, a);
         if (of_all < 0)
@@ -255,7 +283,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
     if (of_all < 0 && log->activations.count > 1)
         write_order(log, words);
     if (of_all < 0 && log->about.tried)
-        fprintf(words, " %s", log->about.tried);
+        write_tried(log, words);
     if (of_all < 0 && log->about.unsearched)
         fprintf(words, " %s", log->about.unsearched);
     memory_checked(files_close_memory(words, &best->note) ? best->note : NULL);

@@ -38,13 +38,13 @@ typedef struct verdict_facts {
 } verdict_facts;
 
 /* One pair: the difference with its 95 % interval, in how many pairs of runs it has this sign, and whether it is
- * significant, or too small to matter; otherwise how many seeds would show a difference of the margin, from five seeds
- * on. If all pairs of runs agree, it never says that there is no difference. */
+ * significant, or too small to matter; otherwise, from ten seeds on, how many would show a difference of the margin
+ * that the interval does not leave out. If all pairs of runs agree, it never says that there is no difference. */
 void verdict_write(const verdict_facts *facts, char sentence[VERDICT_SENTENCE]);
 
 /* What is known of the order of two groups: any of these together. */
 enum {
-    VERDICT_UNANIMOUS = 1, /* the same one is better in each of at least three pairs of runs */
+    VERDICT_UNANIMOUS = 1, /* the same one is better in each of at least six pairs of runs */
     VERDICT_HERE = 2,      /* significant for other splits of these samples */
     VERDICT_DIFFER = 4     /* significant for other samples, too */
 };

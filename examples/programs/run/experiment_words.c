@@ -29,14 +29,15 @@ static const char *split_of(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f';
     if (e->settings.run.folds)
-        return fixed ? "Folds: drawn once, the same for all seeds; intervals allow for samples that seeds share."
-                     : "Folds: redrawn per seed, the same for all activations; intervals allow for samples that seeds "
-                       "share.";
+        return fixed ? "Folds are drawn once, the same for all seeds; intervals allow for samples that seeds share."
+                     : "Folds are redrawn per seed, the same for all activations; intervals allow for samples that "
+                       "seeds share.";
     if (fixed)
-        return "Split fixed: intervals do not cover the effect of another split.";
+        return "The split is fixed: intervals do not cover the effect of another split.";
     return e->from.data.test_rows
-               ? "Training samples redrawn per seed, the same for all activations; test samples fixed."
-               : "Splits redrawn per seed, the same for all activations; intervals allow for samples that seeds share.";
+               ? "Training samples are redrawn per seed, the same for all activations; test samples are fixed."
+               : "Splits are redrawn per seed, the same for all activations; intervals allow for samples that seeds "
+                 "share.";
 }
 
 /* True if an option has several values, or is searched. */
@@ -76,7 +77,13 @@ static const char *unsearched(const experiment *e)
     return net_keep_text(text);
 }
 
-/* What the short search tries, in two sentences; NULL without it. */
+/* The options of a search that goes beyond the short one. */
+static const char *wider(const experiment *e)
+{
+    return e->search.count[SEARCH_SCALE] ? "--lr auto --init-scale auto" : "--lr auto";
+}
+
+/* What the short search tries, in a sentence; NULL without it. */
 static const char *tried(const experiment *e)
 {
     const search *s = &e->search;
@@ -95,14 +102,20 @@ static const char *tried(const experiment *e)
                                      s->values[SEARCH_SCALE][scales - 1 - i]);
     }
     if (used < sizeof text)
-        snprintf(text + used, sizeof text - used, ". A better one may lie elsewhere (--lr auto%s).",
-                 scales ? " --init-scale auto" : "");
+        snprintf(text + used, sizeof text - used, ".");
     return net_keep_text(text);
 }
 
-/* The units of the losses of a text. */
+/* The units of the losses of a text, and what its intervals leave out. */
 static const char *units_of(const text_source *text)
 {
+    const char *fixed = text->lines ? ""
+                        : text->tested < text->size
+                            ? " The validation and test texts are fixed pieces: intervals do not "
+                              "cover the effect of other text."
+                            : " The validation text is one fixed piece: intervals do not cover "
+                              "the effect of other text.";
+    char words[300];
     const bool bytes = strcmp(text->unit, "byte") == 0;
     if (text->pairs)
         return bytes
@@ -110,8 +123,8 @@ static const char *units_of(const text_source *text)
                      "exactly right."
                    : "Losses are in nats a character of the target, 1.4427 bits; accuracy is the share of targets that "
                      "are exactly right.";
-    return bytes ? "Losses are in nats a byte; 1 nat is 1.4427 bits."
-                 : "Losses are in nats a character; 1 nat is 1.4427 bits.";
+    snprintf(words, sizeof words, "Losses are in nats a %s; 1 nat is 1.4427 bits.%s", text->unit, fixed);
+    return net_keep_text(words);
 }
 
 runlog_about experiment_about(const experiment *e)
@@ -126,6 +139,7 @@ runlog_about experiment_about(const experiment *e)
     return (runlog_about){.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e),
                           .unsearched = unsearched(e),
                           .tried = tried(e),
+                          .wider = wider(e),
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),

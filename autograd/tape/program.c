@@ -96,7 +96,7 @@ tg_value *tg_program_append(tg_program *program)
     return value;
 }
 
-void *tg_program_take(tg_program *program, size_t size, size_t alignment)
+void *tg_program_take_slowly(tg_program *program, size_t size, size_t alignment)
 {
     if (program->count < program->known)
         tg_program_cut(program, program->count);

@@ -132,7 +132,13 @@ void tg_program_remove(tg_program *program, int64_t count);
 tg_value *tg_program_append(tg_program *program);
 
 /* Memory that lives as long as the value appended next; NULL, with the error recorded, if out of memory. */
-void *tg_program_take(tg_program *program, size_t size, size_t alignment);
+void *tg_program_take_slowly(tg_program *program, size_t size, size_t alignment);
+static inline void *tg_program_take(tg_program *program, size_t size, size_t alignment)
+{
+    const bool cuts = program->count < program->known;
+    void *bytes = cuts ? NULL : tg_arena_take(&program->arena, size, alignment);
+    return bytes ? bytes : tg_program_take_slowly(program, size, alignment);
+}
 
 /* Enters a scope; it is the same each time. */
 void tg_program_enter_scope(tg_program *program, const char *name);
@@ -152,9 +158,12 @@ static inline const tg_value *tg_root_of(const tg_value *value)
  * releases it after its last reader. Others are not noted here: in a block the plan says how long they live. */
 static inline void tg_note_read(tg_value *value, int64_t index)
 {
+    const int64_t pass_start = value->program->context.pass_start;
+    if (value->index < pass_start) /* so is what it shows, if it is a view */
+        return;
     while (value->op && value->op->flags & TG_VIEW)
         value = value->inputs[0];
-    if (value->index >= value->program->context.pass_start)
+    if (value->index >= pass_start)
         value->slot.until = (int32_t)index;
 }
 

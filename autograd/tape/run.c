@@ -273,10 +273,10 @@ static bool compute(tg_run *run, tg_value *value)
         run->in[i] = value->inputs[i]->slot.data;
     const tg_call call = {
         .value = value, .in = run->in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
-    if (op->flags & TG_ELEMENTWISE)
-        tg_elementwise_forward(&call);
-    else if (op->add && value->sink && value->sink->has_gradient)
+    if (value->sink && value->sink->has_gradient && op->add)
         op->add(&call);
+    else if (op->flags & TG_ELEMENTWISE)
+        tg_elementwise_forward(&call);
     else
         op->forward(&call);
     if (value->sink)

@@ -4,10 +4,16 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 Suite *data_sets_suite(void);
+
+static char plots_folder[4000];
 
 /* Without --measures each has accuracy first; the second has options of its own. */
 START_TEST(ranks_are_those_of_the_comparisons)
@@ -29,6 +35,16 @@ START_TEST(ranks_are_those_of_the_comparisons)
     ck_assert_msg(strstr(train_output, "3 data sets are too few to tell two of 2 apart: that takes 6 at least."), "%s",
                   train_output);
     ck_assert(strstr(temporary_text("all/circles/config.json"), "\"rows\": 80"));
+    ck_assert(csv_cell("all/ranks.csv", "relu", "joined_to") >= 1.5); /* up to the other one */
+    const double shares = csv_cell("all/rank_pairs.csv", "tanh", "probability_better") +
+                          csv_cell("all/rank_pairs.csv", "tanh", "probability_equal") +
+                          csv_cell("all/rank_pairs.csv", "tanh", "probability_worse");
+    ck_assert_double_eq_tol(shares, 1, 2e-4);
+    if (system("gnuplot --version >/dev/null 2>&1") == 0) {
+        expect_fine(train_run("gnuplot", "-c '%s/ranks.gp' all", plots_folder));
+        const char *picture = temporary_text("all/ranks.svg");
+        ck_assert(strstr(picture, "relu  ") && strstr(picture, "  tanh"));
+    }
 }
 END_TEST
 
@@ -42,18 +58,36 @@ START_TEST(what_cannot_be_ranked_is_refused)
                   "%s", train_output);
     expect_fine(train_run("compare", "--data moons --data sine --rows 100 --epochs 1 --seeds 1 --activations relu,tanh "
                                      "--no-plots --out all --measures test_loss"));
-    ck_assert_int_eq(train_run("compare", "--data moons --data nowhere.csv --out other"), 1);
+    ck_assert_int_eq(train_run("compare", "--data moons --data nowhere.csv --out other"), 2);
     ck_assert_msg(strstr(train_output, "there is no file 'nowhere.csv'"), "%s", train_output);
+}
+END_TEST
+
+/* A signal to compare alone reaches the comparison that runs. */
+START_TEST(an_interrupted_comparison_ends_with_the_signals_status)
+{
+    int status = 0;
+    const pid_t child = train_start("compare", "--data moons --data circles --hidden 4 --epochs 100000 --seeds 1 "
+                                               "--activations relu --no-plots --out all >said 2>&1");
+    usleep(600000); /* after this it trains the first, or is about to */
+    kill(child, SIGTERM);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM, "%d: %s", status, temporary_text("said"));
+    ck_assert_ptr_null(strstr(temporary_text("said"), "data set 2 of 2"));
 }
 END_TEST
 
 Suite *data_sets_suite(void)
 {
+    if (!getcwd(plots_folder, sizeof plots_folder - 7))
+        plots_folder[0] = '\0';
+    strcat(plots_folder, "/plots");
     Suite *suite = suite_create("data_sets");
     TCase *tests = tcase_create("data_sets");
     tcase_set_timeout(tests, 60);
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, ranks_are_those_of_the_comparisons);
+    tcase_add_test(tests, an_interrupted_comparison_ends_with_the_signals_status);
     tcase_add_test(tests, what_cannot_be_ranked_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

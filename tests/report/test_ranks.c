@@ -1,5 +1,6 @@
 /* Ranks over data sets against SciPy, counts of all signs, and simulations without a difference. */
 #include "examples/programs/report/ranks.h"
+#include "examples/programs/report/statistics.h"
 
 #include "autograd/rng.h"
 
@@ -42,17 +43,62 @@ START_TEST(friedmans_test_agrees_with_scipy)
 }
 END_TEST
 
+/* Expected: the share of all orders, by a loop over them in Python. */
+START_TEST(random_orders_have_the_exact_probability)
+{
+    static const double five[15] = {1, 2, 3, 1, 3, 2, 2, 3, 4, 1, 2, 9, 0, 1, 2},
+                        ties[15] = {1, 1, 2, 1, 3, 2, 2, 3, 4, 1, 2, 9, 0, 1, 2},
+                        three[12] = {1, 2, 3, 4, 1, 2, 4, 3, 2, 1, 3, 4};
+    enum { DRAWS = 20000 };
+    const double deviation = sqrt(0.03 / DRAWS);
+    ck_assert_double_eq_tol(ranks_permuted(&(ranks_scores){five, 5, 3, false}, DRAWS), 0.008488, 4 * deviation);
+    ck_assert_double_eq_tol(ranks_permuted(&(ranks_scores){ties, 5, 3, false}, DRAWS), 0.018519, 4 * deviation);
+    ck_assert_double_eq_tol(ranks_permuted(&(ranks_scores){three, 3, 4, false}, DRAWS), 0.032986, 4 * deviation);
+    ck_assert_double_eq(ranks_permuted(&(ranks_scores){(double[]){1, 1, 1, 1}, 2, 2, false}, 99), 1);
+}
+END_TEST
+
 START_TEST(signed_ranks_count_all_signs)
 {
     static const double d[12] = {1.5, -0.7, 2.2, 3.1, -0.2, 0.9, 4.4, -1.1, 5.0, 0.3, 2.7, 6.1};
     ck_assert_double_eq_tol(ranks_signed(d, 12), 0.01611328125, 1e-16);
     ck_assert_double_eq(ranks_signed((double[]){0, 0}, 2), 1);
     ck_assert_double_eq(ranks_signed((double[]){0, 3}, 2), 1);
-    double p[6];
-    ranks_pairs(&table, p); /* 6 times the least, 5 times the next two, and so on */
+    ranks_pair pair[6];
+    ranks_pairs(&table, 0.01, pair); /* 6 times the least, 5 times the next two, and so on */
     const double wanted[6] = {3 * 0.09375, 2 * 0.25, 6 * 0.015625, 5 * 0.03125, 2 * 0.25, 5 * 0.03125};
     for (int i = 0; i < 6; i++)
-        ck_assert_double_eq_tol(p[i], wanted[i], 1e-15);
+        ck_assert_double_eq_tol(pair[i].p, wanted[i], 1e-15);
+    ck_assert(pair[0].better == 5 && pair[0].worse == 1); /* the second form, of seven data sets */
+    ck_assert_double_eq_tol(pair[0].mean, 11 / 7.0, 1e-12);
+}
+END_TEST
+
+/* Expected: SignedRankTest.probs(0, d, rope) of baycomp 1.0.3, the mean of two times 200,000 draws; they differ by 0.001. */
+START_TEST(the_probability_of_being_better_agrees_with_baycomp)
+{
+    static const double d[12] = {1.5, -0.7, 2.2, 3.1, -0.2, 0.9, 4.4, -1.1, 5.0, 0.3, 2.7, 6.1},
+                        ties[7] = {1, 1, -1, 0, 0, 2, 2}, few[3] = {0.02, -0.01, 0.03}, none[4] = {0};
+    static const struct {
+        const double *d;
+        size_t count;
+        double margin, wanted[3];
+    } cases[] = {{d, 12, 0.01, {0.0024, 0, 0.9976}},
+                 {d, 12, 1, {0, 0.1002, 0.8998}},
+                 {ties, 7, 0.5, {0.0069, 0.2412, 0.7519}},
+                 {few, 3, 0.01, {0, 0.5147, 0.4853}},
+                 {none, 4, 0.01, {0, 1, 0}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double p[3], other[3], negative[12];
+        for (size_t k = 0; k < cases[i].count; k++)
+            negative[k] = -cases[i].d[k];
+        ranks_probable(cases[i].d, cases[i].count, cases[i].margin, p);
+        ranks_probable(negative, cases[i].count, cases[i].margin, other);
+        for (int k = 0; k < 3; k++) {
+            ck_assert_double_eq_tol(p[k], cases[i].wanted[k], 0.011);
+            ck_assert_double_eq_tol(other[2 - k], cases[i].wanted[k], 0.011);
+        }
+    }
 }
 END_TEST
 
@@ -81,14 +127,21 @@ START_TEST(without_a_difference_there_are_few_alarms)
     for (int i = 0; i < 3; i++) {
         int alarms = 0, pair_alarms = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
-            double numbers[20 * FORMS], p[FORMS * FORMS], least = 1;
+            double numbers[20 * FORMS], p[FORMS * FORMS], least = 1, difference[20];
+            int pairs = 0;
             for (size_t s = 0; s < sets[i]; s++)
                 for (int f = 0; f < FORMS; f++)
                     numbers[s * FORMS + (size_t)f] = (double)s + tg_rng_normal(&rng) * (double)(1 + s % 3);
             const ranks_scores of = {numbers, sets[i], FORMS, false};
-            alarms += ranks_friedman(&of, NULL) < 0.05;
-            ranks_pairs(&of, p);
-            for (int k = 0; k < FORMS * (FORMS - 1) / 2; k++)
+            alarms += ranks_permuted(&of, 199) <= 0.05;
+            for (size_t a = 0; a < FORMS; a++)
+                for (size_t b = a + 1; b < FORMS; b++) {
+                    for (size_t s = 0; s < sets[i]; s++)
+                        difference[s] = numbers[s * FORMS + b] - numbers[s * FORMS + a];
+                    p[pairs++] = ranks_signed(difference, sets[i]);
+                }
+            statistics_holm(p, (size_t)pairs);
+            for (int k = 0; k < pairs; k++)
                 least = fmin(least, p[k]);
             pair_alarms += least < 0.05;
         }
@@ -106,7 +159,9 @@ Suite *ranks_suite(void)
     TCase *tests = tcase_create("ranks");
     tcase_add_test(tests, mean_ranks_share_ties);
     tcase_add_test(tests, friedmans_test_agrees_with_scipy);
+    tcase_add_test(tests, random_orders_have_the_exact_probability);
     tcase_add_test(tests, signed_ranks_count_all_signs);
+    tcase_add_test(tests, the_probability_of_being_better_agrees_with_baycomp);
     tcase_add_test(tests, few_data_sets_cannot_tell_forms_apart);
     tcase_add_test(tests, without_a_difference_there_are_few_alarms);
     suite_add_tcase(suite, tests);

@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <tapegrad.h>
 
 /* The rank of number i among all, times two, so that it is whole: 2 for the least, unless others are equal. */
 static size_t twice_rank(const double numbers[], size_t count, size_t i)
@@ -79,6 +81,42 @@ double ranks_friedman(const ranks_scores *of, double *statistic)
     return p;
 }
 
+/* The sum over forms of the squared sum of ranks, which grows with Friedman's statistic. */
+static uint64_t unevenness(const size_t twice[], size_t sets, size_t forms)
+{
+    uint64_t total = 0;
+    for (size_t f = 0; f < forms; f++) {
+        uint64_t sum = 0;
+        for (size_t s = 0; s < sets; s++)
+            sum += twice[s * forms + f];
+        total += sum * sum;
+    }
+    return total;
+}
+
+double ranks_permuted(const ranks_scores *of, int draws)
+{
+    double *room = memory_checked(calloc(of->forms + 1, sizeof *room));
+    size_t *twice = memory_checked(calloc(of->sets * of->forms + 1, sizeof *twice));
+    for (size_t s = 0; s < of->sets; s++)
+        rank_set(of, s, room, twice + s * of->forms);
+    const uint64_t found = unevenness(twice, of->sets, of->forms);
+    tg_rng rng = tg_rng_seed(1);
+    int as_uneven = 1; /* what was found is one of all orders */
+    for (int draw = 0; draw < draws; draw++) {
+        for (size_t s = 0; s < of->sets; s++)
+            for (size_t f = of->forms; f-- > 1;) {
+                size_t *row = twice + s * of->forms, other = (size_t)tg_rng_below(&rng, f + 1), kept = row[f];
+                row[f] = row[other];
+                row[other] = kept;
+            }
+        as_uneven += unevenness(twice, of->sets, of->forms) >= found;
+    }
+    free(room);
+    free(twice);
+    return (double)as_uneven / (draws + 1);
+}
+
 /* ---- pairs ---- */
 
 /* The share of all signs of these ranks, given times two, whose positive sum is at most `most`. */
@@ -118,18 +156,97 @@ double ranks_signed(const double differences[], size_t count)
     return p;
 }
 
-void ranks_pairs(const ranks_scores *of, double p[])
+/* ---- the probability of being better ---- */
+
+static int descending(const void *a, const void *b)
 {
-    double *difference = memory_checked(calloc(of->sets + 1, sizeof *difference));
-    size_t pair = 0;
-    for (size_t a = 0; a < of->forms; a++)
-        for (size_t b = a + 1; b < of->forms; b++) {
-            for (size_t s = 0; s < of->sets; s++)
-                difference[s] = of->scores[s * of->forms + a] - of->scores[s * of->forms + b];
-            p[pair++] = ranks_signed(difference, of->sets);
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* For each of `count` numbers in descending order, how many of them make a sum above `limit` with it, and how many one
+ * of at least that. */
+static void find_partners(const double z[], size_t count, double limit, size_t above[], size_t least[])
+{
+    for (size_t i = 0, more = count, most = count; i < count; i++) {
+        while (more > 0 && !(z[i] + z[more - 1] > limit))
+            more--;
+        while (most > 0 && !(z[i] + z[most - 1] >= limit))
+            most--;
+        above[i] = more;
+        least[i] = most;
+    }
+}
+
+/* The weight of all pairs with such sums; those that are equal to the limit count half. sum[i]: of the weights before i.
+ */
+static double weight_of(const double weight[], const double sum[], size_t count, const size_t above[],
+                        const size_t least[])
+{
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += weight[i] * (sum[above[i]] + sum[least[i]]) / 2;
+    return total;
+}
+
+void ranks_probable(const double differences[], size_t count, double margin, double probability[3])
+{
+    enum { DRAWS = 20000 };
+    const size_t n = count + 1;
+    double *z = memory_checked(calloc(n, sizeof *z)), *weight = memory_checked(calloc(n, sizeof *weight)),
+           *sum = memory_checked(calloc(n + 1, sizeof *sum));
+    size_t *partners = memory_checked(calloc(4 * n, sizeof *partners)), prior = 0, drawn[3] = {0};
+    memcpy(z, differences, count * sizeof *z);
+    qsort(z, n, sizeof *z, descending);
+    while (z[prior] != 0)
+        prior++;
+    find_partners(z, n, 2 * margin, partners, partners + n);
+    find_partners(z, n, -2 * margin, partners + 2 * n, partners + 3 * n); /* these are not below */
+    tg_rng rng = tg_rng_seed(1);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        for (size_t i = 0; i < n; i++) {
+            const double normal = i == prior ? tg_rng_normal(&rng) : 0;
+            weight[i] = i == prior ? normal * normal / 2 : -log1p(-tg_rng_uniform(&rng));
+            sum[i + 1] = sum[i] + weight[i];
         }
-    statistics_holm(p, pair);
+        const double all = sum[n] * sum[n], above = weight_of(weight, sum, n, partners, partners + n),
+                     below = all - weight_of(weight, sum, n, partners + 2 * n, partners + 3 * n),
+                     within = all - above - below;
+        drawn[below >= within && below >= above ? 0 : within >= above ? 1 : 2]++;
+    }
+    for (int i = 0; i < 3; i++)
+        probability[i] = (double)drawn[i] / DRAWS;
+    free(z);
+    free(weight);
+    free(sum);
+    free(partners);
+}
+
+void ranks_pairs(const ranks_scores *of, double margin, ranks_pair pair[])
+{
+    const size_t pairs = of->forms * (of->forms - 1) / 2;
+    double *difference = memory_checked(calloc(of->sets + 1, sizeof *difference)),
+           *p = memory_checked(calloc(pairs + 1, sizeof *p));
+    size_t number = 0;
+    for (size_t a = 0; a < of->forms; a++)
+        for (size_t b = a + 1; b < of->forms; b++, number++) {
+            ranks_pair *to = &pair[number];
+            *to = (ranks_pair){.mean = 0};
+            for (size_t s = 0; s < of->sets; s++) {
+                difference[s] =
+                    (of->less_is_better ? -1 : 1) * (of->scores[s * of->forms + b] - of->scores[s * of->forms + a]);
+                to->better += difference[s] > 0;
+                to->worse += difference[s] < 0;
+                to->mean += difference[s] / (double)of->sets;
+            }
+            p[number] = ranks_signed(difference, of->sets);
+            ranks_probable(difference, of->sets, margin, to->probability);
+        }
+    statistics_holm(p, pairs);
+    for (size_t i = 0; i < pairs; i++)
+        pair[i].p = p[i];
     free(difference);
+    free(p);
 }
 
 size_t ranks_sets_needed(size_t forms)

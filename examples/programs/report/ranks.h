@@ -1,9 +1,10 @@
 /* Forms that were compared on several data sets: their ranks, and tests of whether they differ.
  *
- *     double mean[3], f, p[3];
+ *     double mean[3], f;
+ *     ranks_pair pair[3];
  *     ranks_mean(&of, mean);                                  // of = {scores, sets, 3}; 1: best on each data set
  *     if (ranks_friedman(&of, &f) < 0.05)                     // some forms differ;
- *         ranks_pairs(&of, p);                                // p[0]: of forms 0 and 1, then 0 and 2, 1 and 2
+ *         ranks_pairs(&of, 0.01, pair);                       // pair[0]: of forms 0 and 1, then 0 and 2, 1 and 2
  *
  * A data set counts once, whatever its unit: only the order of the forms on it counts for the ranks. After Demsar,
  * "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006), and Garcia and Herrera, JMLR 9
@@ -29,12 +30,31 @@ void ranks_mean(const ranks_scores *of, double mean[]);
  * forms or two data sets; `statistic` may be NULL. */
 double ranks_friedman(const ranks_scores *of, double *statistic);
 
+/* The p of the same statistic by random orders: with few data sets the F distribution gives too small ones (with five
+ * and four equal forms 6.3 % are below 0.05). At most 5 % of these are, whatever the number of draws; with equal scores
+ * too. */
+double ranks_permuted(const ranks_scores *of, int draws);
+
 /* Wilcoxon's signed-rank test, two-sided: the probability of ranks so uneven if either sign is as likely for each
  * difference. Exact, with ties, by counting all signs. Zeros are left out, as Wilcoxon did; 1 if nothing is left. */
 double ranks_signed(const double differences[], size_t count);
 
-/* The tests of all pairs, corrected by Holm's method: [forms (forms - 1) / 2]. */
-void ranks_pairs(const ranks_scores *of, double p[]);
+/* Two forms, of which the second is looked at. */
+typedef struct ranks_pair {
+    int better, worse;     /* the data sets on which the second one is */
+    double mean;           /* of the differences, second less first where more is better */
+    double p;              /* of Wilcoxon's test, corrected for all pairs by Holm's method */
+    double probability[3]; /* that the second is worse by more than the margin, within it, and better, on another data
+                              set: the Bayesian signed-rank test */
+} ranks_pair;
+
+/* The tests of all pairs: pair[forms (forms - 1) / 2]. */
+void ranks_pairs(const ranks_scores *of, double margin, ranks_pair pair[]);
+
+/* The Bayesian signed-rank test of Benavoli, Corani, Demsar and Zaffalon, JMLR 18 (2017): with Dirichlet weights on the
+ * differences and on a prior one of 0, which weighs 0.5, whether most means of two of them are below -margin, within
+ * it, or above it. The shares of 20,000 draws, the same in each call; right to about 0.01. */
+void ranks_probable(const double differences[], size_t count, double margin, double probability[3]);
 
 /* The smallest number of data sets with which one of so many pairs can be significant at 5 %. */
 size_t ranks_sets_needed(size_t forms);

@@ -1,19 +1,25 @@
 #include "examples/programs/run/data_sets.h"
 
 #include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/direction.h"
-#include "examples/programs/report/files.h"
+#include "examples/programs/report/comparison.h"
 #include "examples/programs/report/memory.h"
-#include "examples/programs/report/ranks.h"
-#include "examples/programs/report/statistics.h"
-#include "examples/programs/report/table.h"
+#include "examples/programs/report/ranks_table.h"
+#include "examples/programs/report/signals.h"
 #include "examples/programs/report/terminal.h"
-#include "examples/programs/run/options.h"
+#include "examples/programs/run/experiment.h"
+#include "plots/plots.h"
 
 #include <limits.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
 
 enum { MOST_WORDS = 64, MOST_SETS = 200, MOST_FORMS = 100, NAME = 128 };
 
@@ -29,8 +35,9 @@ typedef struct over_sets {
     data_set set[MOST_SETS];
     char measure[NAME], form[MOST_FORMS][NAME];
     double *score; /* [sets, forms]: as in summary.csv */
-    direction direction;
-    bool relative; /* differences are those of the logarithms */
+    const char *more, *less, *format;
+    bool draws;
+    double margin; /* 0: the usual one */
 } over_sets;
 
 /* ---- the command line ---- */
@@ -89,10 +96,11 @@ static void name_set(over_sets *o, int which)
         }
 }
 
-/* The words of the comparison on one data set: the command's, but for --data and --out. */
-static char *command_of(const over_sets *o, int which, int argc, char **argv)
+/* The words of the comparison on one data set: the command's, but for --data and --out. To be freed; the first call
+ * after it overwrites the folder in it. */
+static char **words_of(const over_sets *o, int which, int argc, char **argv)
 {
-    char data[] = "--data", out[] = "--out", folder[PATH_MAX];
+    static char data[] = "--data", out[] = "--out", folder[PATH_MAX];
     char **words = memory_checked(calloc((size_t)argc + MOST_WORDS + 5, sizeof *words));
     int count = 0;
     for (int i = 0; i < argc; i++) {
@@ -105,10 +113,8 @@ static char *command_of(const over_sets *o, int which, int argc, char **argv)
     for (int i = 0; i < o->set[which].count; i++)
         words[count++] = o->set[which].words[i];
     words[count++] = out;
-    words[count++] = folder;
-    char *command = memory_checked(options_command(words));
-    free(words);
-    return command;
+    words[count] = folder;
+    return words;
 }
 
 /* ---- what the comparisons found ---- */
@@ -176,194 +182,116 @@ static bool read_summary(over_sets *o, int which, tg_error *error)
     return fine;
 }
 
-/* ---- what they say together ---- */
-
-/* The scores as they are compared: more is better, and a form that has diverged is the worst. */
-static ranks_scores scores_of(over_sets *o, double *to)
-{
-    o->direction = direction_of(o->measure, NULL, NULL);
-    o->relative = o->direction == DIRECTION_LESS;
-    for (int i = 0; i < o->sets * o->forms; i++) {
-        to[i] = o->score[i / o->forms * MOST_FORMS + i % o->forms];
-        o->relative &= !(to[i] <= 0);
-    }
-    for (int i = 0; i < o->sets * o->forms; i++) {
-        const double number = o->relative ? log(to[i]) : to[i];
-        to[i] = !isfinite(number) ? -1e300 : o->direction == DIRECTION_LESS ? -number : number;
-    }
-    return (ranks_scores){to, (size_t)o->sets, (size_t)o->forms, false};
-}
-
-static void add_rows(const over_sets *o, const ranks_scores *of, table *t, const double mean[])
-{
-    for (int f = 0; f < o->forms; f++) {
-        int best = 0;
-        for (int s = 0; s < o->sets; s++) {
-            bool is_best = true;
-            for (int g = 0; g < o->forms; g++)
-                is_best &= of->scores[s * o->forms + f] >= of->scores[s * o->forms + g];
-            best += is_best;
-        }
-        table_add_row(t);
-        table_add_cell(t, "%s", o->form[f]);
-        table_add_cell(t, "%.2f", mean[f]);
-        table_numbers(t, 1, &mean[f]);
-        table_add_cell(t, "%d", best);
-        for (int s = 0; s < o->sets; s++) {
-            table_add_cell(t, "%.4g", o->score[s * MOST_FORMS + f]);
-            table_numbers(t, 1, &o->score[s * MOST_FORMS + f]);
-        }
-    }
-}
-
-/* The sentence on all forms, with those that the best one beats. */
-static void add_verdict(const over_sets *o, const ranks_scores *of, table *t, const double mean[], const double p[])
-{
-    double f;
-    const double all = ranks_friedman(of, &f);
-    int best = 0;
-    for (int i = 1; i < o->forms; i++)
-        best = mean[i] < mean[best] ? i : best;
-    char beaten[4 * NAME] = "";
-    for (int a = 0, pair = 0; a < o->forms; a++)
-        for (int b = a + 1; b < o->forms; b++, pair++)
-            if (all < 0.05 && p[pair] < 0.05 && (a == best || b == best)) {
-                const size_t used = strlen(beaten);
-                snprintf(beaten + used, sizeof beaten - used, "%s%s", used ? ", " : "", o->form[a == best ? b : a]);
-            }
-    if (all >= 0.05)
-        table_add_verdict(t, "Over %d data sets none ranks consistently higher, p = %.2g.", o->sets, all);
-    else
-        table_add_verdict(t, "Over %d data sets the ranks differ, p = %.2g. %s has the best mean rank, %.2f; %s%s.",
-                          o->sets, all, o->form[best], mean[best],
-                          *beaten ? "it is better than " : "no other can be told from it", beaten);
-    const size_t needed = ranks_sets_needed(of->forms);
-    if (of->sets < needed)
-        table_add_verdict(t, "%d data sets are too few to tell two of %d apart: that takes %d at least.", o->sets,
-                          o->forms, (int)needed);
-}
-
-/* ", test_loss -1.4 % in geometric mean", or the mean difference; nothing where a form diverged. */
-static void describe_size(const over_sets *o, const ranks_scores *of, int one, int other, char text[2 * NAME])
-{
-    double sum = 0;
-    text[0] = '\0';
-    for (int s = 0; s < o->sets; s++) {
-        const double *score = of->scores + s * o->forms;
-        if (score[one] < -1e299 || score[other] < -1e299)
-            return;
-        sum += score[other] - score[one];
-    }
-    const double more = (o->direction == DIRECTION_LESS ? -sum : sum) / o->sets;
-    if (o->relative)
-        snprintf(text, 2 * NAME, ", %s %+.1f %% in geometric mean", o->measure, 100 * expm1(more));
-    else
-        snprintf(text, 2 * NAME, ", %s %+.2g on the mean", o->measure, more);
-}
-
-static void add_pairs(const over_sets *o, const ranks_scores *of, table *t, const double p[])
-{
-    for (int a = 0, pair = 0; a < o->forms; a++)
-        for (int b = a + 1; b < o->forms; b++, pair++) {
-            int better = 0, worse = 0;
-            char size[2 * NAME];
-            for (int s = 0; s < o->sets; s++) {
-                const double *score = of->scores + s * o->forms;
-                better += score[b] > score[a];
-                worse += score[b] < score[a];
-            }
-            describe_size(o, of, a, b, size);
-            table_add_verdict(t, "%s against %s: better on %d and worse on %d of %d data sets%s, p = %.2g.", o->form[b],
-                              o->form[a], better, worse, o->sets, size, p[pair]);
-        }
-}
-
-static table *table_of(over_sets *o, bool notes)
-{
-    double *scores = memory_checked(calloc((size_t)(o->sets * o->forms) + 1, sizeof *scores));
-    double mean[MOST_FORMS], *p = memory_checked(calloc((size_t)(o->forms * o->forms) + 1, sizeof *p));
-    const ranks_scores of = scores_of(o, scores);
-    ranks_mean(&of, mean);
-    ranks_pairs(&of, p);
-    table *t = table_new(1);
-    table_add_column(t, &(table_column){.name = "activation"});
-    table_add_column(t, &(table_column){.name = "mean rank", .csv = "mean_rank"});
-    table_add_column(t, &(table_column){.name = "best on", .csv = "best_on"});
-    for (int s = 0; s < o->sets; s++)
-        table_add_column(t, &(table_column){.name = o->set[s].name, .csv = o->set[s].name});
-    add_rows(o, &of, t, mean);
-    if (notes) {
-        add_verdict(o, &of, t, mean, p);
-        add_pairs(o, &of, t, p);
-        table_add_note(t, "Mean %s of each data set (%s), with what its own comparison above says of rates and scales.",
-                       o->measure, direction_words(o->direction));
-        table_add_note(t,
-                       "All together: Friedman's test of ranks, as Iman and Davenport corrected it. Pairs: Wilcoxon's "
-                       "signed-rank test of the differences%s; p is corrected for %d pairs by Holm.",
-                       o->relative ? " of logarithms" : "", o->forms * (o->forms - 1) / 2);
-    }
-    free(scores);
-    free(p);
-    return t;
-}
-
-static bool write_ranks(const void *context, FILE *to)
-{
-    over_sets o = *(const over_sets *)context;
-    table *t = table_of(&o, false);
-    table_print(t, "csv", to);
-    table_free(t);
-    return true;
-}
+/* ---- all together ---- */
 
 static bool show(over_sets *o, tg_error *error)
 {
-    for (int s = 0; s < o->sets; s++)
+    const char *set[MOST_SETS], *form[MOST_FORMS];
+    for (int s = 0; s < o->sets; s++) {
         if (!read_summary(o, s, error))
             return false;
-    if (direction_of(o->measure, NULL, NULL) == DIRECTION_UNKNOWN)
+        set[s] = o->set[s].name;
+    }
+    for (int f = 0; f < o->forms; f++)
+        form[f] = o->form[f];
+    for (int i = 0; i < o->sets * o->forms; i++) /* the rows were as long as they may be */
+        o->score[i] = o->score[i / o->forms * MOST_FORMS + i % o->forms];
+    const ranks_question question = {.measure = o->measure,
+                                     .direction = direction_of(o->measure, o->more, o->less),
+                                     .sets = (size_t)o->sets,
+                                     .forms = (size_t)o->forms,
+                                     .set = set,
+                                     .form = form,
+                                     .value = o->score,
+                                     .margin = o->margin > 0 ? o->margin : COMPARISON_MARGIN};
+    if (question.direction == DIRECTION_UNKNOWN)
         return tg_fail(error, "whether more or less %s is better is not known", o->measure);
-    table *t = table_of(o, true);
+    ranks_answer *answer = ranks_answer_new(&question);
     printf("\n");
-    table_print(t, "table", stdout);
-    table_free(t);
-    return files_write(o->out, "ranks.csv", write_ranks, o, error);
+    ranks_print(answer, o->format, stdout);
+    const bool written = ranks_write(answer, o->out, error);
+    ranks_answer_free(answer);
+    const plots_outcome drawn = written && o->draws ? plots_run("ranks.gp", o->out, error) : PLOTS_NOTHING;
+    if (written && strcmp(o->format, "table") == 0)
+        printf("\nin %s/: ranks.csv, rank_pairs.csv%s\n", plain(o->out),
+               drawn == PLOTS_DRAWN ? "; ranks, as .png and .svg" : "");
+    return written && drawn != PLOTS_FAILED && drawn != PLOTS_INTERRUPTED;
+}
+
+/* Runs the comparison on one data set; its exit status, or that of a signal. Signals to this process alone are passed
+ * on. */
+static int compare_one(const over_sets *o, int which, int argc, char **argv)
+{
+    char **words = words_of(o, which, argc, argv);
+    const struct timespec pause = {.tv_nsec = 5000000};
+    signals_before before;
+    pid_t pid;
+    int status = 0;
+    fprintf(stderr, "%sdata set %d of %d: %s\n", which ? "\n" : "", which + 1, o->sets, o->set[which].name);
+    fflush(NULL);
+    signals_catch(&before);
+    const int failure = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
+    for (int sent = 0; !failure && waitpid(pid, &status, WNOHANG) == 0; nanosleep(&pause, NULL))
+        if (signals_caught() && !sent)
+            kill(pid, sent = signals_caught());
+    signals_release(&before);
+    if (failure)
+        fprintf(stderr, "compare: cannot run %s: %s\n", words[0], strerror(failure));
+    free(words);
+    return failure             ? 1
+           : signals_caught()  ? signals_status()
+           : WIFEXITED(status) ? WEXITSTATUS(status)
+                               : 128 + WTERMSIG(status);
+}
+
+/* Takes what all comparisons share from the command line. */
+static bool read_command(over_sets *o, int argc, char **argv, tg_error *error)
+{
+    o->out = "results/data-sets";
+    o->format = "table";
+    o->draws = true;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *measures = NULL, *margin = NULL, *data = value_of("--data", argc, argv, &i);
+        const struct {
+            const char *option, **to;
+        } options[] = {{"--out", &o->out},       {"--measures", &measures},      {"--margin", &margin},
+                       {"--format", &o->format}, {"--more-is-better", &o->more}, {"--less-is-better", &o->less}};
+        for (size_t k = 0; k < sizeof options / sizeof *options && !data; k++) {
+            const char *value = value_of(options[k].option, argc, argv, &i);
+            if (value) {
+                *options[k].to = value;
+                break;
+            }
+        }
+        o->draws &= strcmp(argv[i], "--no-plots") != 0;
+        if (measures)
+            snprintf(o->measure, NAME, "%.*s", (int)strcspn(measures, ","), measures);
+        if (margin && !experiment_margin(&(experiment_settings){.margin = margin}, &o->margin, error))
+            return false;
+        if (data && o->sets == MOST_SETS)
+            return tg_fail(error, "--data: more than %d data sets", MOST_SETS);
+        if (data) {
+            split_words(&o->set[o->sets], data);
+            name_set(o, o->sets++);
+        }
+    }
+    return true;
 }
 
 int data_sets_compare(int argc, char **argv)
 {
     static over_sets o;
-    tg_error error;
-    o.out = "results/data-sets";
-    for (int i = 1; i < argc; i++) {
-        int at = i;
-        const char *data = value_of("--data", argc, argv, &i), *out = data ? NULL : value_of("--out", argc, argv, &at);
-        const char *measures = data || out ? NULL : value_of("--measures", argc, argv, &at);
-        if (measures)
-            snprintf(o.measure, NAME, "%.*s", (int)strcspn(measures, ","), measures);
-        if (data && o.sets < MOST_SETS) {
-            split_words(&o.set[o.sets], data);
-            name_set(&o, o.sets++);
-        }
-        o.out = out ? out : o.out;
-        i = at > i ? at : i;
-    }
-    int status = 0;
-    for (int s = 0; s < o.sets && status == 0; s++) {
-        char *command = command_of(&o, s, argc, argv);
-        fprintf(stderr, "%sdata set %d of %d: %s\n", s ? "\n" : "", s + 1, o.sets, o.set[s].name);
-        fflush(NULL);
-        status = system(command);
-        free(command);
-    }
-    if (status != 0)
-        return 1;
-    o.score = memory_checked(calloc((size_t)o.sets * MOST_FORMS, sizeof *o.score));
-    const bool fine = show(&o, &error);
-    if (!fine)
+    tg_error error = {""};
+    int status = read_command(&o, argc, argv, &error) ? 0 : 2;
+    for (int s = 0; s < o.sets && status == 0; s++)
+        status = compare_one(&o, s, argc, argv);
+    o.score = memory_checked(calloc((size_t)o.sets * MOST_FORMS + 1, sizeof *o.score));
+    if (status == 0 && !show(&o, &error))
+        status = 1;
+    if (error.text[0])
         terminal_say("compare", NULL, error.text);
     for (int s = 0; s < o.sets; s++)
         free(o.set[s].words[0]);
     free(o.score);
-    return fine ? 0 : 1;
+    return status;
 }

@@ -18,7 +18,8 @@ static void plan(tg_tape *tape)
     char *block = uses ? tg_aligned_new(TG_BUFFER_ALIGNMENT, size) : NULL;
     if (block) {
         tg_place_buffers(program, uses, block);
-        tg_run_move(&tape->run, block, size);
+        tg_run_move(&tape->run, (tg_buffer){block, size});
+        program->allocations++;
     }
     free(uses);
 }

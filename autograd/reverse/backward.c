@@ -345,9 +345,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         const tg_context of_pass = tape->program.context;
         tape->program.context.mode = p->outside.mode;
         tape->program.context.pass_start = TG_NO_PASS;
-        tape->defers = false;
         const tg_tensor returned = hook->function(tg_tensor_of(cotangent), hook->user);
-        tape->defers = true;
         tape->program.context = of_pass;
         tg_value *after = tg_value_of(returned);
         const char *problem = tg_tape_problem(tape, returned);
@@ -589,9 +587,7 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
         program->context.derived_from = NULL;
         program->context.pass_start = p.recorded;
         tape->passes++;
-        tape->defers = true;
         fine = make_links(&p) && walk(&p) && !program->failed;
-        tape->defers = false;
         tape->passes--;
         program->context = p.outside;
     }

@@ -36,9 +36,9 @@ void tg_program_reset(tg_program *program)
 
 void tg_program_free(tg_program *program)
 {
-    for (int64_t i = 0; i < program->block_count; i++)
-        free(program->blocks[i]);
-    free(program->blocks);
+    for (int i = 0; i < program->blocks.count; i++)
+        free(program->blocks.items[i]);
+    free(program->blocks.items);
     free(program->passes.items);
     free(program->regions.items);
     tg_arena_free(&program->arena);
@@ -49,19 +49,11 @@ void tg_program_free(tg_program *program)
 
 static bool add_block(tg_program *program)
 {
-    if (program->block_count == program->block_capacity) {
-        int64_t capacity = program->block_capacity ? 2 * program->block_capacity : 16;
-        tg_value **blocks = realloc(program->blocks, (size_t)capacity * sizeof *blocks);
-        if (!blocks)
-            return false;
-        program->blocks = blocks;
-        program->block_capacity = capacity;
-        program->allocations++;
-    }
     tg_value *block = malloc(TG_BLOCK_VALUES * sizeof *block); /* written value by value, as they are appended */
-    if (!block)
+    if (!block || !tg_program_list(program, &program->blocks, block)) {
+        free(block);
         return false;
-    program->blocks[program->block_count++] = block;
+    }
     program->allocations++;
     return true;
 }
@@ -73,7 +65,7 @@ tg_value *tg_program_append(tg_program *program)
     if (program->count < program->known)
         tg_program_cut(program, program->count);
     if (program->count >= TG_MOST_VALUES ||
-        (program->count == program->block_count * TG_BLOCK_VALUES && !add_block(program))) {
+        (program->count == (int64_t)program->blocks.count * TG_BLOCK_VALUES && !add_block(program))) {
         tg_program_fail(program, "out of memory for tensor number %lld of the tape", (long long)program->count);
         return NULL;
     }
@@ -160,7 +152,7 @@ void tg_program_enter_scope(tg_program *program, const char *name)
         tg_program_fail(program, "out of memory for scope %s", name);
 }
 
-/* ---- passes and regions ---- */
+/* ---- lists ---- */
 
 bool tg_program_list(tg_program *program, tg_list *list, void *item)
 {
@@ -168,7 +160,7 @@ bool tg_program_list(tg_program *program, tg_list *list, void *item)
         const int capacity = list->capacity ? 2 * list->capacity : 4;
         void **items = realloc(list->items, (size_t)capacity * sizeof *items);
         if (!items)
-            return tg_program_fail(program, "out of memory for the passes and checkpoints of a step");
+            return tg_program_fail(program, "out of memory for a list of the tape");
         list->items = items;
         list->capacity = capacity;
         program->allocations++;

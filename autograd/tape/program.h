@@ -68,8 +68,7 @@ typedef struct tg_context {
 } tg_context;
 
 struct tg_program {
-    tg_value **blocks; /* of TG_BLOCK_VALUES values each */
-    int64_t block_count, block_capacity;
+    tg_list blocks;             /* of TG_BLOCK_VALUES values each */
     int64_t count, known;       /* values of this step so far, and with those of the last step that follow */
     uint64_t serial;            /* of this step: no other step of any tape has it */
     uint8_t removals;           /* in this step so far */
@@ -77,23 +76,19 @@ struct tg_program {
     int64_t recorded;           /* values appended so far */
     tg_arena arena;             /* attributes, inputs, shapes, passes and regions */
     tg_list passes, regions;    /* of this step, and of the last one from `next` on */
-    int64_t allocations;        /* calls of malloc so far */
+    int64_t allocations;        /* calls of malloc so far, but for those of arenas */
     tg_arena scopes;            /* of all steps */
     const tg_scope *last;       /* the scope made last; the others follow in a list */
     tg_shape shape;             /* what the running shape rule finds */
     const tg_given_name *names; /* of this step, the latest first */
     tg_context context;         /* of what is recorded next */
-
-    /* Called before values from number `count` on are removed. */
-    void (*before_cut)(tg_program *program, int64_t count);
-
     bool failed;
     tg_error error; /* the first since the last that was cleared */
 };
 
 static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
 {
-    return &program->blocks[index >> TG_BLOCK_BITS][index & (TG_BLOCK_VALUES - 1)];
+    return (tg_value *)program->blocks.items[index >> TG_BLOCK_BITS] + (index & (TG_BLOCK_VALUES - 1));
 }
 
 /* The value behind a handle; NULL if it is inert or from a past step. */
@@ -122,6 +117,9 @@ void tg_program_free(tg_program *program);
 /* Cuts all values from number `count` on (repeat.h says what goes with them): those of the last step that this one does
  * not repeat. */
 void tg_program_cut(tg_program *program, int64_t count);
+
+/* By the tape: called before values from number `count` on are cut. */
+void tg_before_cut(tg_program *program, int64_t count);
 
 /* Removes the values of this step from number `count` on, as they failed. Their handles stay inert (256 removals later
  * in the same step they may not). */
@@ -173,9 +171,9 @@ bool tg_has_buffer(const tg_value *value);
 /* True if an operation of this step reads the value. */
 bool tg_is_read(const tg_value *value);
 
-/* ---- passes and regions ---- */
+/* ---- lists ---- */
 
-/* Inserts an item at the current position of the list and moves past it. */
+/* Puts an item at the current position of the list, drops those after it, and moves past it. */
 bool tg_program_list(tg_program *program, tg_list *list, void *item);
 
 /* ---- errors ---- */

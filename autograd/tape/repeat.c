@@ -148,7 +148,7 @@ void tg_program_cut(tg_program *program, int64_t count)
 {
     if (count >= program->known)
         return;
-    program->before_cut(program, count);
+    tg_before_cut(program, count);
     forget_gradients(program, count);
     forget_passes(&program->passes, count);
     forget_regions(&program->regions, count);

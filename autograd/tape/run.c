@@ -18,7 +18,7 @@ struct tg_free_buffer {
 /* A block that buffers have left during a step, in which the caller may still read. */
 struct tg_left_block {
     tg_left_block *next;
-    char *block;
+    void *block;
 };
 
 enum { TG_OVERWRITTEN = -1 }; /* of a slot's `until` */
@@ -52,10 +52,10 @@ void tg_run_free(tg_run *run)
         free(feature);
     }
     tg_arena_free(&run->arena);
-    tg_aligned_free(run->block);
+    tg_aligned_free(run->block.data);
     free_left_blocks(run);
-    free(run->in);
-    tg_aligned_free(run->scratch);
+    tg_aligned_free(run->in.data);
+    tg_aligned_free(run->scratch.data);
 }
 
 static void forget_free_buffers(tg_run *run)
@@ -65,16 +65,15 @@ static void forget_free_buffers(tg_run *run)
 
 static void drop_block(tg_run *run)
 {
-    tg_aligned_free(run->block);
-    run->block = NULL;
-    run->block_size = 0;
+    tg_aligned_free(run->block.data);
+    run->block = (tg_buffer){0};
 }
 
 /* True for buffers in the block, and views of them: they are never released or reused otherwise. */
 static bool is_in_block(const tg_run *run, const tg_value *value)
 {
-    const char *data = value->slot.data;
-    return run->block && data && data >= run->block && data < run->block + run->block_size;
+    const char *data = value->slot.data, *block = run->block.data;
+    return block && data && data >= block && data < block + run->block.size;
 }
 
 void tg_run_reset(tg_run *run)
@@ -93,7 +92,7 @@ void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
     forget_free_buffers(run); /* they may be after this position */
     if (count == 0)
         drop_block(run);
-    for (int64_t i = 0; run->block && i < count; i++) {
+    for (int64_t i = 0; run->block.data && i < count; i++) {
         tg_slot *slot = &tg_program_at(program, i)->slot;
         slot->until = slot->until < count ? slot->until : TG_ALWAYS; /* what would have overwritten it is removed */
     }
@@ -105,18 +104,24 @@ void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
 
 /* ---- buffers ---- */
 
+/* Makes room for `size` bytes, without what was there; false, with the error recorded, if out of memory. */
+static bool reserve(tg_program *program, tg_buffer *buffer, size_t size, const char *what)
+{
+    if (size <= buffer->size)
+        return true;
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    void *data = tg_aligned_new(ALIGNMENT, size);
+    if (!data)
+        return tg_program_fail(program, "out of memory: %zu bytes for %s", size, what);
+    tg_aligned_free(buffer->data);
+    *buffer = (tg_buffer){data, size};
+    program->allocations++;
+    return true;
+}
+
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
 {
-    if (inputs <= run->in_capacity)
-        return true;
-    const int capacity = inputs < 16 ? 16 : 2 * inputs;
-    const void **in = realloc(run->in, (size_t)capacity * sizeof *in);
-    if (!in)
-        return tg_program_fail(program, "out of memory for %d inputs", inputs);
-    run->in = in;
-    run->in_capacity = capacity;
-    run->allocations++;
-    return true;
+    return reserve(program, &run->in, (size_t)inputs * sizeof(void *), "the inputs of an operation");
 }
 
 /* The list for this size, found by a hash, so other sizes may share it. */
@@ -193,13 +198,11 @@ bool tg_run_overwritten(const tg_run *run, const tg_value *value)
     return is_in_block(run, value) && tg_root_of(value)->slot.until < run->computed;
 }
 
-void tg_run_move(tg_run *run, char *block, size_t size)
+void tg_run_move(tg_run *run, tg_buffer block)
 {
     tg_arena_free(&run->arena);
     drop_block(run);
     run->block = block;
-    run->block_size = size;
-    run->allocations++;
 }
 
 /* ---- computing ---- */
@@ -228,18 +231,8 @@ static void *place_of_gradient(tg_run *run, const tg_value *value)
     }
     if (!value->sink->has_gradient || value->op->add)
         return value->sink->gradient;
-    const size_t size = bytes_of(value);
-    if (size > run->scratch_size) {
-        void *scratch = tg_aligned_new(ALIGNMENT, (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
-        if (!scratch)
-            return tg_program_fail(value->program, "out of memory: %zu bytes for a gradient that is to be added", size),
-                   NULL;
-        tg_aligned_free(run->scratch);
-        run->scratch = scratch;
-        run->scratch_size = size;
-        run->allocations++;
-    }
-    return run->scratch;
+    return reserve(value->program, &run->scratch, bytes_of(value), "a gradient that is to be added") ? run->scratch.data
+                                                                                                     : NULL;
 }
 
 static void finish_gradient(tg_value *value)
@@ -269,10 +262,10 @@ static bool compute(tg_run *run, tg_value *value)
     if ((!value->slot.data && !tg_run_allocate(run, value)) ||
         (saved && !saved->slot.data && !tg_run_allocate(run, saved)))
         return false;
+    const void **in = run->in.data;
     for (int i = 0; i < value->input_count; i++)
-        run->in[i] = value->inputs[i]->slot.data;
-    const tg_call call = {
-        .value = value, .in = run->in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
+        in[i] = value->inputs[i]->slot.data;
+    const tg_call call = {.value = value, .in = in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
     if (value->sink && value->sink->has_gradient && op->add)
         op->add(&call);
     else if (op->flags & TG_ELEMENTWISE)
@@ -391,10 +384,9 @@ bool tg_run_unshare(tg_run *run, tg_program *program)
         return tg_program_fail(program, "out of memory: %zu bytes for results that are computed again", size);
     }
     move_apart(run, program, block);
-    *left = (tg_left_block){run->left, run->block};
+    *left = (tg_left_block){run->left, run->block.data};
     run->left = left;
-    run->block = block;
-    run->block_size = size;
-    run->allocations++;
+    run->block = (tg_buffer){block, size};
+    program->allocations++;
     return compute_overwritten(run, program);
 }

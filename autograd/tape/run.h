@@ -54,6 +54,12 @@ struct tg_feature {
     bool computes; /* `compute` is called now */
 };
 
+/* Memory of its own; `size` in bytes. */
+typedef struct tg_buffer {
+    void *data;
+    size_t size;
+} tg_buffer;
+
 enum { TG_RELEASED_LISTS = 32, TG_BUFFER_ALIGNMENT = 64 };
 
 /* What is watched has been rounded, and what is timed is the operation alone, in whatever order they are switched on. */
@@ -63,8 +69,7 @@ enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
 struct tg_run {
     tg_arena arena;      /* buffers that are not in the block */
-    char *block;         /* NULL until the buffers have moved */
-    size_t block_size;   /* in bytes */
+    tg_buffer block;     /* none until the buffers have moved */
     tg_left_block *left; /* earlier blocks of this step, in which the caller may still read */
 
     /* Released buffers by size, each list with the latest first, as that is still in the cache. */
@@ -72,13 +77,10 @@ struct tg_run {
 
     int64_t computed;     /* values before this one have been computed in this step */
     int64_t began;        /* the latest change (changes.h) when the run began to compute the step */
-    const void **in;      /* input pointers of one call */
-    int in_capacity;      /* of `in` */
-    void *scratch;        /* a gradient before it is added to another */
-    size_t scratch_size;  /* in bytes */
+    tg_buffer in;         /* input pointers of one call */
+    tg_buffer scratch;    /* a gradient before it is added to another */
     tg_feature *features; /* by level */
     bool is_observed;     /* a feature computes */
-    int64_t allocations;  /* calls of malloc so far */
 };
 
 void tg_run_free(tg_run *run);
@@ -125,12 +127,12 @@ bool tg_run_unshare(tg_run *run, tg_program *program);
 /* True for most values, about which neither question needs to be asked. */
 static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
 {
-    return !run->block && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
+    return !run->block.data && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
 }
 
 /* Between steps: takes over a block of memory into which the buffers of all values have moved, each until the value
  * that its slot's `until` names; frees those that they had. */
-void tg_run_move(tg_run *run, char *block, size_t size);
+void tg_run_move(tg_run *run, tg_buffer block);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);

@@ -13,7 +13,7 @@
 
 /* ---- life ---- */
 
-static void before_cut(tg_program *program, int64_t count)
+void tg_before_cut(tg_program *program, int64_t count)
 {
     tg_run_cut(&((tg_tape *)program)->run, program, count);
 }
@@ -27,7 +27,6 @@ tg_tape *tg_tape_make(void)
     /* Serials differ between tapes, so that a handle of a freed tape is not taken for one of a new tape at the same
      * address. */
     tape->program.serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
-    tape->program.before_cut = before_cut;
     tape->program.context.pass_start = TG_NO_PASS;
     return tape;
 }
@@ -103,7 +102,7 @@ void *tg_tape_have(tg_tape *tape, const tg_feature_kind *kind)
         link = &(*link)->next;
     feature->next = *link;
     *link = feature;
-    tape->run.allocations++;
+    tape->program.allocations++;
     if (kind->reset)
         kind->reset(feature, tape);
     return feature;
@@ -166,10 +165,10 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         used = next->at + next->slot.at;
     }
     if (program->count > 0)
-        used += (int64_t)run->block_size;
+        used += (int64_t)run->block.size;
     const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->notes, &tape->scratch};
-    int64_t held = program->block_count * block_bytes + (int64_t)(run->block_size + run->scratch_size);
-    int64_t allocations = program->allocations + run->allocations;
+    int64_t held = program->blocks.count * block_bytes + (int64_t)(run->block.size + run->scratch.size);
+    int64_t allocations = program->allocations;
     for (size_t i = 0; i < sizeof arenas / sizeof arenas[0]; i++) {
         held += arenas[i]->bytes_held;
         allocations += arenas[i]->allocations;
@@ -255,7 +254,8 @@ tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
 
 bool tg_tape_compute(tg_tape *tape)
 {
-    return tape->defers ? !tape->program.failed : tg_run_to(&tape->run, &tape->program, tape->program.count);
+    return tape->program.context.pass_start != TG_NO_PASS ? !tape->program.failed
+                                                          : tg_run_to(&tape->run, &tape->program, tape->program.count);
 }
 
 /* ---- handles ---- */

@@ -9,7 +9,6 @@ struct tg_tape {
     tg_program program; /* first: a value's program is its tape's */
     tg_run run;
     int no_grad;       /* nesting depth of no-grad scopes */
-    bool defers;       /* a backward pass is being recorded, and computed later */
     int passes;        /* number of running backward passes: a hook may start another */
     bool saves_memory; /* tg_tape_save_memory is on */
 

@@ -1,4 +1,5 @@
 #include "examples/programs/data/advice.h"
+#include "examples/programs/data/csv.h"
 #include "examples/programs/run/record.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/options.h"
@@ -151,18 +152,6 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 
 /* ---- reading ---- */
 
-enum { FIELDS = 24 };
-
-/* The fields of a line, in place; none of ours is quoted. */
-static int split(char *line, char *field[FIELDS])
-{
-    int count = 0;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (char *at = line; at && count < FIELDS; count++)
-        field[count] = strsep(&at, ",");
-    return count;
-}
-
 /* The files with a row for each epoch, or for each entry of the losses. */
 typedef struct kind {
     const char *name;
@@ -202,51 +191,70 @@ typedef struct table {
     bool exact;  /* the file has these columns and rows, and nothing else */
 } table;
 
+enum { FIELDS = 24 };
+
+/* The numbers of a line, NaN where a cell is empty, and how many it has; of the header, `place` gets the cell of each
+ * column. */
+static int read_line(csv_table *cells, const kind *of, const char *line, double number[FIELDS], int *place)
+{
+    const unsigned char *at = (const unsigned char *)line;
+    int count = 0;
+    for (const char *cell; count < FIELDS && (cell = csv_next_text(cells, &at)); count++) {
+        number[count] = *cell ? strtod(cell, NULL) : NAN;
+        for (int c = 0; place && c < of->count; c++)
+            if (strcmp(cell, of->columns[c]) == 0)
+                place[c] = count;
+    }
+    return count;
+}
+
 /* Appends the numbers of a line to a table, if it has a step up to this one. */
-static void take_row(table *t, long step, char *const *field, int fields, const int *place)
+static void take_row(table *t, long step, const double number[FIELDS], const int *place)
 {
     const int count = t->of->count;
     t->number = memory_checked(realloc(t->number, (size_t)(t->rows + 1) * (size_t)count * sizeof *t->number));
     double *row = t->number + t->rows * count;
     for (int c = 0; c < count; c++)
-        row[c] = place[c] < fields && *field[place[c]] ? strtod(field[place[c]], NULL) : NAN;
+        row[c] = place[c] < 0 ? NAN : number[place[c]];
     /* older versions wrote lines without a loss */
     const bool taken = row[t->of->step] <= (double)step && (t->of->may_lack || !isnan(row[1]));
     t->rows += taken;
     t->exact &= taken;
 }
 
-/* Reads the complete lines of a file up to a step; its columns may be in any order. A file that is not there has no
- * rows; one that cannot be read is an error. */
+/* Reads the complete lines of a file up to a step, of which the last may be broken off; its columns may be in any order.
+ * A file that is not there has no rows; one that cannot be read is an error. */
 static table read_table(const char *folder, const kind *of, long step, tg_error *error)
 {
-    char *line = NULL, *field[FIELDS];
+    char *line = NULL;
     size_t size = 0;
+    double number[FIELDS];
     int place[FIELDS], width = 0;
     long end = 0;
     table t = {.of = of};
+    csv_table cells = {.separator = ','};
     FILE *file = files_read(folder, of->name, error);
     t.unread = !file && error->text[0];
+    memset(place, -1, sizeof place);
     for (ssize_t length; file && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n';) {
-        const int fields = split(line, field);
+        cells.word = memory_checked(realloc(cells.word, size));
+        const int fields = read_line(&cells, of, line, number, width ? NULL : place);
         if (!width) {
             width = fields;
             t.exact = fields == of->count;
-            for (int c = 0; c < of->count; c++) {
-                for (place[c] = 0; place[c] < fields && strcmp(field[place[c]], of->columns[c]) != 0;)
-                    place[c]++; /* `fields` if it is not there */
+            for (int c = 0; c < of->count; c++)
                 t.exact &= place[c] == c;
-            }
         } else if (line[0] == '#') /* of an older version, for a run that continues */
             t.exact = false;
         else if (fields == width)
-            take_row(&t, step, field, fields, place);
+            take_row(&t, step, number, place);
         else
             break; /* broken off */
         end = ftell(file);
     }
     t.exact = t.exact && fseek(file, 0, SEEK_END) == 0 && ftell(file) == end;
     free(line);
+    free(cells.word);
     t.unread |= file && !files_end_reading(file, folder, of->name, error);
     return t;
 }

@@ -103,10 +103,10 @@ static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives
         if (!tg_has_buffer(value))
             continue;
         if (!before) {
-            uses[i].at = count;
+            uses[i].offset = count;
             lives[count++] = (tg_life){.of = i, .first = value->op ? i - value->is_saved : 0};
         }
-        tg_life *life = &lives[uses[uses[i].buffer].at];
+        tg_life *life = &lives[uses[uses[i].buffer].offset];
         life->size = bytes_of(value) > life->size ? bytes_of(value) : life->size;
         life->last = uses[i].until > life->last ? uses[i].until : life->last;
     }
@@ -123,12 +123,12 @@ static bool lifetimes_of(const tg_program *program, bool saves_memory, tg_use *u
     *size = tg_plan(lives, count);
     const bool fine = *size != TG_NO_PLAN;
     for (size_t k = 0; fine && k < count; k++)
-        uses[lives[k].of].at = lives[k].at;
+        uses[lives[k].of].offset = lives[k].offset;
     free(lives);
     return fine;
 }
 
-tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *size)
+tg_use *tg_find_offsets(const tg_program *program, bool saves_memory, size_t *size)
 {
     *size = 0;
     tg_use *uses = calloc((size_t)program->known, sizeof *uses);
@@ -140,13 +140,13 @@ tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *siz
     return uses;
 }
 
-void tg_place_buffers(tg_program *program, const tg_use *uses, char *block)
+void tg_set_buffers(tg_program *program, const tg_use *uses, char *block)
 {
     for (int64_t i = 0; i < program->known; i++) {
         tg_value *value = tg_program_at(program, i);
-        value->slot.at = 0;
+        value->slot.arena_position = 0;
         value->slot.until = uses[i].until;
         if (tg_has_buffer(value))
-            value->slot.data = block + uses[uses[i].buffer].at;
+            value->slot.data = block + uses[uses[i].buffer].offset;
     }
 }

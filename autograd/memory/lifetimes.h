@@ -1,7 +1,7 @@
 /* From when to when each result of a program is read, and which results share memory. Internal.
  *
- *     tg_use *uses = tg_find_places(program, saves_memory, &size);
- *     place = uses[uses[i].buffer].at; // of value number i, in a block of `size` bytes
+ *     tg_use *uses = tg_find_offsets(program, saves_memory, &size);
+ *     offset = uses[uses[i].buffer].offset; // of value number i, in a block of `size` bytes
  *
  * The program is a whole step, which has been computed, and which later steps repeat. A result that the caller may read
  * lives until the step ends: any that a pass or a checkpoint has not released or, if the tape saves memory, any of
@@ -18,14 +18,14 @@ typedef struct tg_use {
     int64_t root;   /* the value whose memory a view shows; itself if it is none */
     int64_t until;  /* of a root: the last value that reads it, or TG_ALWAYS */
     int64_t buffer; /* of a root: the first value in its buffer, itself or one that is overwritten, */
-    size_t at;      /* and of that one: the place of the buffer */
+    size_t offset;  /* and of that one: the buffer's distance from the start of the block */
     bool is_read;   /* by an operation */
 } tg_use;
 
 /* The uses of all known values, to be freed, and the size of the block; NULL if out of memory. */
-tg_use *tg_find_places(const tg_program *program, bool saves_memory, size_t *size);
+tg_use *tg_find_offsets(const tg_program *program, bool saves_memory, size_t *size);
 
 /* Gives the values their buffers in this block. */
-void tg_place_buffers(tg_program *program, const tg_use *uses, char *block);
+void tg_set_buffers(tg_program *program, const tg_use *uses, char *block);
 
 #endif

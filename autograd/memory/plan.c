@@ -1,6 +1,6 @@
 /* Few buffers are placed by size, many in the order of time.
  *
- * By size: the largest is placed first, each at the lowest place that is free for as long as it lives: "greedy by size"
+ * By size: the largest is placed first, each at the lowest offset that is free for as long as it lives: "greedy by size"
  * (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", arXiv 2001.03288). Time grows with
  * the square of the number.
  *
@@ -29,16 +29,16 @@ static bool meet(const tg_life *a, const tg_life *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* The lowest place where the life meets none of those that have one, which are listed by place. */
-static size_t lowest_place(const tg_life *life, const tg_life *placed)
+/* The lowest offset at which the life meets none of those that have one, which are listed by offset. */
+static size_t lowest_offset(const tg_life *life, const tg_life *placed)
 {
     size_t at = 0;
     for (; placed; placed = placed->next) {
         if (!meet(life, placed))
             continue;
-        if (placed->at >= at + life->size)
+        if (placed->offset >= at + life->size)
             break;
-        at = placed->at + placed->size > at ? placed->at + placed->size : at;
+        at = placed->offset + placed->size > at ? placed->offset + placed->size : at;
     }
     return at;
 }
@@ -50,10 +50,10 @@ static size_t plan_by_size(tg_life *lives, size_t count)
     qsort(lives, count, sizeof *lives, by_size);
     for (size_t i = 0; i < count; i++) {
         tg_life *life = &lives[i];
-        life->at = lowest_place(life, placed);
-        block = life->at + life->size > block ? life->at + life->size : block;
+        life->offset = lowest_offset(life, placed);
+        block = life->offset + life->size > block ? life->offset + life->size : block;
         tg_life **link = &placed;
-        while (*link && (*link)->at < life->at)
+        while (*link && (*link)->offset < life->offset)
             link = &(*link)->next;
         life->next = *link;
         *link = life;
@@ -66,7 +66,7 @@ static size_t plan_by_size(tg_life *lives, size_t count)
 enum { UNIT = 64, FINE = 8, CLASSES = 512, LOOKED_AT = 16 };
 
 typedef struct span {
-    size_t at, size;
+    size_t offset, size;
     struct span *before, *after;  /* neighbours */
     struct span *previous, *next; /* in the list of its class, or of spans that are not in use */
     bool is_free;
@@ -111,11 +111,11 @@ static void unlist(spans *all, span *s)
 }
 
 /* Inserts a span after another one, or at the start. */
-static span *insert(spans *all, span *before, size_t at, size_t size)
+static span *insert(spans *all, span *before, size_t offset, size_t size)
 {
     span *s = all->unused;
     all->unused = s->next;
-    *s = (span){.at = at, .size = size, .before = before, .after = before ? before->after : NULL};
+    *s = (span){.offset = offset, .size = size, .before = before, .after = before ? before->after : NULL};
     if (s->after)
         s->after->before = s;
     else
@@ -157,7 +157,7 @@ static span *extend(spans *all, size_t size)
 {
     span *last = all->last;
     if (!last || !last->is_free)
-        return insert(all, last, last ? last->at + last->size : 0, size);
+        return insert(all, last, last ? last->offset + last->size : 0, size);
     unlist(all, last);
     last->size = size;
     return last;
@@ -171,11 +171,11 @@ static span *take(spans *all, size_t size)
     else {
         unlist(all, s);
         if (s->size > size) {
-            list(all, insert(all, s, s->at + size, s->size - size));
+            list(all, insert(all, s, s->offset + size, s->size - size));
             s->size = size;
         }
     }
-    all->block = s->at + s->size > all->block ? s->at + s->size : all->block;
+    all->block = s->offset + s->size > all->block ? s->offset + s->size : all->block;
     return s;
 }
 
@@ -228,10 +228,10 @@ static size_t place_all(tg_life *lives, size_t count, const room *r)
         for (; r->ends[ended]->last < lives[i].first; ended++)
             if (r->ends[ended]->size > 0)
                 release(&all, r->taken[r->ends[ended] - lives]);
-        lives[i].at = 0;
+        lives[i].offset = 0;
         if (lives[i].size > 0) {
             r->taken[i] = take(&all, lives[i].size);
-            lives[i].at = r->taken[i]->at;
+            lives[i].offset = r->taken[i]->offset;
         }
     }
     return all.block;

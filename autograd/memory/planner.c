@@ -14,10 +14,10 @@ static void plan(tg_tape *tape)
 {
     size_t size = 0;
     tg_program *program = &tape->program;
-    tg_use *uses = tg_find_places(program, tape->saves_memory, &size);
+    tg_use *uses = tg_find_offsets(program, tape->saves_memory, &size);
     char *block = uses ? tg_aligned_new(TG_BUFFER_ALIGNMENT, size) : NULL;
     if (block) {
-        tg_place_buffers(program, uses, block);
+        tg_set_buffers(program, uses, block);
         tg_run_move(&tape->run, (tg_buffer){block, size});
         program->allocations++;
     }

@@ -7,7 +7,7 @@
  * parameter's gradient block, and which reads a result for the last time, and releases its buffer.
  *
  * The whole state of a pass is in the pass, so one may run in a hook of another. What it recorded is kept as a whole:
- * when the next step asks for the same pass at the same place, it is computed without being recorded again.
+ * when the next step asks for the same pass at the same point, it is computed without being recorded again.
  */
 #include "autograd/reverse/backward.h"
 
@@ -29,9 +29,9 @@ typedef struct links {
     bool *wanted;
 } links;
 
-/* Values have places: first some that lie far before the others, such as parameters that an earlier pass placed on the
- * tape; then a range, of all values that the outputs were computed from by operations. So a pass costs no more if many
- * others lie before it. */
+/* Values have indices in the pass: first come some that lie far before the others, such as parameters that an earlier
+ * pass placed on the tape; then a range, of all values that the outputs were computed from by operations. So a pass costs
+ * no more if many others lie before it. */
 typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
@@ -39,11 +39,11 @@ typedef struct pass {
     tg_value **early; /* values before `to`, in order */
     int64_t early_count;
     int64_t from, to;      /* the range: values `to` .. `from`, both included */
-    int64_t count;         /* of all places, which are walked from the last to the first */
-    int64_t recorded;      /* index of the pass's first own value */
-    tg_value **cotangents; /* the cotangent of the value in each place, or NULL */
+    int64_t count;         /* of these values, which are walked from the last to the first */
+    int64_t start;         /* index of the pass's first own value */
+    tg_value **cotangents; /* the cotangent of each of these values, or NULL */
     uint8_t *marks;        /* NULL: what requires a gradient is wanted, and there is nothing else to mark */
-    tg_noted *noted;       /* uses of the value in each place that wait to be joined; NULL if none can be joined */
+    tg_noted *noted;       /* uses of each of them that wait to be joined; NULL if none can be joined */
     bool joins;            /* a value of the range has an input that can be joined */
     int most_inputs;       /* of one of these values */
     links links;           /* capacity */
@@ -57,44 +57,44 @@ static int by_index(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static int64_t early_place_of(const pass *p, const tg_value *value)
+static int64_t early_index_of(const pass *p, const tg_value *value)
 {
     tg_value **found =
         p->early_count ? bsearch(&value, p->early, (size_t)p->early_count, sizeof *p->early, by_index) : NULL;
     return found ? found - p->early : -1;
 }
 
-/* The place of a value; -1 if the pass does not reach it. */
-static inline int64_t place_of(const pass *p, const tg_value *value)
+/* The index of a value in the pass; -1 if the pass does not reach it. */
+static inline int64_t index_of(const pass *p, const tg_value *value)
 {
     if (value->index < p->to)
-        return early_place_of(p, value);
+        return early_index_of(p, value);
     return value->index <= p->from ? p->early_count + value->index - p->to : -1;
 }
 
-static tg_value *value_at(const pass *p, int64_t place)
+static tg_value *value_at(const pass *p, int64_t index)
 {
-    return place < p->early_count ? p->early[place] : tg_program_at(&p->tape->program, p->to + place - p->early_count);
+    return index < p->early_count ? p->early[index] : tg_program_at(&p->tape->program, p->to + index - p->early_count);
 }
 
 static tg_value **cotangent_of(const pass *p, const tg_value *value)
 {
-    return &p->cotangents[place_of(p, value)];
+    return &p->cotangents[index_of(p, value)];
 }
 
 static void mark(const pass *p, const tg_value *value, uint8_t marks)
 {
-    const int64_t place = place_of(p, value);
-    if (place >= 0)
-        p->marks[place] |= marks;
+    const int64_t index = index_of(p, value);
+    if (index >= 0)
+        p->marks[index] |= marks;
 }
 
 static inline bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 {
     if (!p->marks)
         return mark & WANTED && value->requires_grad;
-    const int64_t place = place_of(p, value);
-    return place >= 0 && p->marks[place] & mark;
+    const int64_t index = index_of(p, value);
+    return index >= 0 && p->marks[index] & mark;
 }
 
 /* ---- computing what was recorded ---- */
@@ -110,7 +110,7 @@ static tg_value *root_of(tg_value *value)
 /* Excludes the value's buffer from being released. */
 static void keep_buffer(tg_value *value)
 {
-    root_of(value)->slot.kept = true;
+    root_of(value)->slot.never_released = true;
     root_of(value)->slot.owned = false;
 }
 
@@ -118,7 +118,7 @@ static void keep_buffer(tg_value *value)
 static void hold(const pass *p, tg_value *value)
 {
     tg_value *root = root_of(value);
-    if (root->index >= p->recorded)
+    if (root->index >= p->start)
         root->slot.until = TG_ALWAYS;
 }
 
@@ -127,7 +127,7 @@ static void release_read(const pass *p, tg_value *value)
 {
     for (int i = -1; i < value->input_count; i++) {
         tg_value *root = root_of(i < 0 ? value : value->inputs[i]);
-        if (root->index >= p->recorded && root->slot.owned && root->slot.until == value->index)
+        if (root->index >= p->start && root->slot.owned && root->slot.until == value->index)
             tg_run_release(&p->tape->run, root);
     }
 }
@@ -264,7 +264,7 @@ static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
         if (p->links.wanted[i] && tg_may_join(value, i)) {
             const tg_noted_use use = {.value = value, .cotangent = cotangent, .input = i};
             p->links.wanted[i] = false;
-            if (!tg_note_use(p->tape, &p->noted[place_of(p, value->inputs[i])], &use))
+            if (!tg_note_use(p->tape, &p->noted[index_of(p, value->inputs[i])], &use))
                 return false;
         }
         *any |= p->links.wanted[i];
@@ -278,7 +278,7 @@ static bool join_uses(pass *p, tg_value *value)
     if (!p->noted)
         return true;
     tg_program *program = &p->tape->program;
-    tg_noted *noted = &p->noted[place_of(p, value)];
+    tg_noted *noted = &p->noted[index_of(p, value)];
     bool fine = true;
     const tg_context of_pass = program->context;
     while (fine && noted->last) {
@@ -374,7 +374,7 @@ static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
     tg_value *gradient = cotangent;
     if (value->gradient)
         gradient = tg_value_of(tg_add(tg_tensor_of(value->gradient), tg_tensor_of(cotangent)));
-    else if (cotangent->index < p->recorded)
+    else if (cotangent->index < p->start)
         gradient = tg_value_of(tg_copy(tg_tensor_of(cotangent)));
     if (!gradient)
         return false;
@@ -412,13 +412,13 @@ static void mark_paths(pass *p)
         return;
     for (int j = 0; j < r->input_count; j++)
         mark(p, tg_value_of(r->inputs[j]), WANTED | INPUT);
-    for (int64_t place = 0; place < p->count; place++) {
-        const tg_value *value = value_at(p, place);
+    for (int64_t index = 0; index < p->count; index++) {
+        const tg_value *value = value_at(p, index);
         bool wanted = !p->by_inputs && value->requires_grad;
         if (p->by_inputs && value->op && !(value->op->flags & TG_CONSTANT) && !(value->mode & TG_MODE_DETACHED))
             for (int i = 0; i < value->input_count && !wanted; i++)
                 wanted = is_marked(p, value->inputs[i], WANTED);
-        p->marks[place] |= wanted ? WANTED : 0;
+        p->marks[index] |= wanted ? WANTED : 0;
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)
@@ -457,8 +457,8 @@ static bool walk(pass *p)
         if (is_marked(p, tg_value_of(r->outputs[i]), WANTED) &&
             !seed(p, tg_value_of(r->outputs[i]), r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
             return false;
-    for (int64_t place = p->count - 1; place >= 0; place--)
-        if (!visit(p, value_at(p, place)) || program->failed)
+    for (int64_t index = p->count - 1; index >= 0; index--)
+        if (!visit(p, value_at(p, index)) || program->failed)
             return false;
     for (int j = 0; j < r->input_count; j++) {
         tg_value *input = tg_value_of(r->inputs[j]), **cotangent = cotangent_of(p, input);
@@ -545,7 +545,7 @@ static bool find_values(pass *p)
     if (!find_early(p))
         return false;
     p->count = p->early_count + p->from - p->to + 1;
-    p->recompute = (tg_recompute){.tape = p->tape, .first = p->to, .end = p->recorded};
+    p->recompute = (tg_recompute){.tape = p->tape, .first = p->to, .end = p->start};
     p->cotangents = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->cotangents);
     const tg_notes *notes = tg_notes_of(p->tape);
     const bool marks = p->by_inputs || p->joins || notes->retained || notes->hooks;
@@ -574,7 +574,7 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
     pass p = {.tape = tape,
               .request = r,
               .by_inputs = r->input_count > 0,
-              .recorded = program->count,
+              .start = program->count,
               .outside = program->context};
     const int64_t scratch = tg_arena_here(&tape->scratch);
     tg_program_cut(program, program->count);
@@ -585,14 +585,14 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
         mark_paths(&p);
         program->context.mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
         program->context.derived_from = NULL;
-        program->context.pass_start = p.recorded;
+        program->context.pass_start = p.start;
         tape->passes++;
         fine = make_links(&p) && walk(&p) && !program->failed;
         tape->passes--;
         program->context = p.outside;
     }
     if (!fine) /* what is left of it must not be computed later */
-        tg_program_remove(program, p.recorded);
+        tg_program_remove(program, p.start);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
 }

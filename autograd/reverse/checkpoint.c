@@ -121,7 +121,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
     tg_value *again = tg_program_append(program);
     if (!again)
         return false;
-    again->slot.at = tg_arena_here(&r->tape->run.arena);
+    again->slot.arena_position = tg_arena_here(&r->tape->run.arena);
     memcpy(again, value, offsetof(tg_value, mode)); /* operation, attributes, inputs, shape and type */
     again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
     if (!again->inputs)

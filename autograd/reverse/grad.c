@@ -68,7 +68,7 @@ static bool run_again(tg_tape *tape, const tg_pass *pass, const tg_request *r)
 }
 
 /* A copy of these values that lives as long as the program's. */
-static void *keep(tg_tape *tape, const tg_value **values, int count)
+static void *copy_values(tg_tape *tape, const tg_value **values, int count)
 {
     void *copy = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
     if (copy && count > 0)
@@ -86,10 +86,10 @@ static bool remember(tg_tape *tape, const tg_pass *asked, const tg_request *r, i
     *pass = *asked;
     pass->start = start;
     pass->end = program->count;
-    pass->outputs = keep(tape, asked->outputs, asked->output_count);
-    pass->cotangents = keep(tape, asked->cotangents, asked->output_count);
-    pass->inputs = keep(tape, asked->inputs, asked->input_count);
-    pass->retained = keep(tape, asked->retained, asked->retained_count);
+    pass->outputs = copy_values(tape, asked->outputs, asked->output_count);
+    pass->cotangents = copy_values(tape, asked->cotangents, asked->output_count);
+    pass->inputs = copy_values(tape, asked->inputs, asked->input_count);
+    pass->retained = copy_values(tape, asked->retained, asked->retained_count);
     pass->gradients = tg_program_take(program, (size_t)r->input_count * sizeof *pass->gradients, sizeof(void *));
     for (int j = 0; pass->gradients && j < r->input_count; j++)
         pass->gradients[j] = tg_value_of(r->gradients[j]);

@@ -11,7 +11,7 @@ typedef struct tg_noted_use {
     int input;
 } tg_noted_use;
 
-/* For each place of a pass: the uses that have been noted. */
+/* For each value of a pass: the uses that have been noted. */
 typedef struct tg_noted {
     int32_t count;
     tg_noted_use *last;

@@ -34,7 +34,7 @@ tg_tensor tg_retain_gradient(tg_tensor x)
         return x;
     tg_tape *tape = tg_tape_at(value);
     tg_notes *notes = tg_tape_have(tape, &notes_kind);
-    tg_retained *one = notes ? tg_arena_take(&tape->notes, sizeof *one, _Alignof(tg_retained)) : NULL;
+    tg_retained *one = notes ? tg_arena_take(&tape->step_memory, sizeof *one, _Alignof(tg_retained)) : NULL;
     if (!one) {
         tg_tape_fail(tape, "out of memory: tg_retain_gradient");
         return x;
@@ -52,7 +52,7 @@ bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
         return false;
     tg_tape *tape = tg_tape_at(value);
     tg_notes *notes = tg_tape_have(tape, &notes_kind);
-    tg_hook *hook = notes ? tg_arena_take(&tape->notes, sizeof *hook, _Alignof(tg_hook)) : NULL;
+    tg_hook *hook = notes ? tg_arena_take(&tape->step_memory, sizeof *hook, _Alignof(tg_hook)) : NULL;
     if (!hook)
         return tg_tape_fail(tape, "out of memory: tg_add_hook");
     *hook = (tg_hook){.tensor = x, .function = function, .user = user};

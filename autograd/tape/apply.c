@@ -127,59 +127,59 @@ static bool set_shape(tg_value *out)
     return keep_shape(out);
 }
 
-/* ---- checking the request ---- */
+/* ---- checking ---- */
 
-typedef struct request {
+typedef struct new_operation {
     tg_tape *tape;
     const tg_op *op;
     const void *attributes;
     int count;
     const tg_tensor *inputs;
-} request;
+} new_operation;
 
 /* Two tapes, a tensor of a past step, or a result that is forgotten are errors on the tape of the first valid input. */
-static bool check_inputs(const request *r)
+static bool check_inputs(const new_operation *o)
 {
-    for (int i = 0; i < r->count; i++) {
-        const tg_value *value = tg_value_of(r->inputs[i]);
-        if (!value || tg_tape_at(value) != r->tape)
-            tg_tape_fail(r->tape, "%s: input %d is %s", r->op->name, i, tg_tape_problem(r->tape, r->inputs[i]));
-        else if (!tg_run_surely_holds(&r->tape->run, value))
-            tg_tape_can_feed(r->tape, r->op, i, value);
+    for (int i = 0; i < o->count; i++) {
+        const tg_value *value = tg_value_of(o->inputs[i]);
+        if (!value || tg_tape_at(value) != o->tape)
+            tg_tape_fail(o->tape, "%s: input %d is %s", o->op->name, i, tg_tape_problem(o->tape, o->inputs[i]));
+        else if (!tg_run_surely_holds(&o->tape->run, value))
+            tg_tape_can_feed(o->tape, o->op, i, value);
     }
-    return !r->tape->program.failed;
+    return !o->tape->program.failed;
 }
 
 /* Records why the operation cannot take this many inputs; returns false. */
-static bool admit(const request *r)
+static bool admit(const new_operation *o)
 {
-    const char *missing = tg_op_missing(r->op);
+    const char *missing = tg_op_missing(o->op);
     if (missing)
-        tg_tape_fail(r->tape, "operation %s is refused: it lacks %s", r->op->name ? r->op->name : "without a name",
+        tg_tape_fail(o->tape, "operation %s is refused: it lacks %s", o->op->name ? o->op->name : "without a name",
                      missing);
-    else if (r->op->arity != TG_VARIADIC && r->op->arity != r->count)
-        tg_tape_fail(r->tape, "%s: expected %d inputs, not %d", r->op->name, r->op->arity, r->count);
+    else if (o->op->arity != TG_VARIADIC && o->op->arity != o->count)
+        tg_tape_fail(o->tape, "%s: expected %d inputs, not %d", o->op->name, o->op->arity, o->count);
     else
-        return tg_run_reserve(&r->tape->run, &r->tape->program, r->count);
+        return tg_run_reserve(&o->tape->run, &o->tape->program, o->count);
     return false;
 }
 
 /* ---- recording ---- */
 
-static bool set_inputs(tg_value *out, const request *r)
+static bool set_inputs(tg_value *out, const new_operation *o)
 {
-    out->inputs = tg_program_take(out->program, (size_t)r->count * sizeof *out->inputs, sizeof(void *));
+    out->inputs = tg_program_take(out->program, (size_t)o->count * sizeof *out->inputs, sizeof(void *));
     if (!out->inputs)
         return false;
     bool requires_grad = false;
-    for (int i = 0; i < r->count; i++) {
-        tg_value *input = r->inputs[i].value; /* check_inputs has found it alive */
+    for (int i = 0; i < o->count; i++) {
+        tg_value *input = o->inputs[i].value; /* check_inputs has found it alive */
         out->inputs[i] = input;
         requires_grad |= input->requires_grad;
         tg_note_read(input, out->index);
     }
     tg_note_read(out, out->index); /* it is there when nothing reads it, too */
-    out->input_count = r->count;
+    out->input_count = o->count;
     out->requires_grad = requires_grad && !(out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT);
     return true;
 }
@@ -197,26 +197,26 @@ static bool set_attributes(tg_value *out, const void *attributes)
     return true;
 }
 
-static tg_value *append(const request *r, const tg_op *op)
+static tg_value *append(const new_operation *o, const tg_op *op)
 {
-    tg_value *out = tg_program_append(&r->tape->program);
+    tg_value *out = tg_program_append(&o->tape->program);
     if (!out)
         return NULL;
-    out->slot.at = tg_arena_here(&r->tape->run.arena);
+    out->slot.arena_position = tg_arena_here(&o->tape->run.arena);
     out->op = op;
-    if (!set_inputs(out, r))
+    if (!set_inputs(out, o))
         return NULL;
-    out->dtype = r->count > 0 ? out->inputs[0]->dtype : TG_F32;
-    return set_attributes(out, r->attributes) && set_shape(out) ? out : NULL;
+    out->dtype = o->count > 0 ? out->inputs[0]->dtype : TG_F32;
+    return set_attributes(out, o->attributes) && set_shape(out) ? out : NULL;
 }
 
 /* The value, followed by its saved derivative if a gradient may be needed. */
-static tg_value *append_all(const request *r)
+static tg_value *append_all(const new_operation *o)
 {
-    tg_value *out = append(r, r->op);
-    if (!out || !r->op->saved || !out->requires_grad || out->mode & TG_MODE_WITHOUT_GRAPH)
+    tg_value *out = append(o, o->op);
+    if (!out || !o->op->saved || !out->requires_grad || out->mode & TG_MODE_WITHOUT_GRAPH)
         return out;
-    tg_value *saved = append(r, r->op->saved);
+    tg_value *saved = append(o, o->op->saved);
     if (!saved)
         return NULL;
     saved->is_saved = true;
@@ -224,10 +224,10 @@ static tg_value *append_all(const request *r)
 }
 
 /* Computes a value that was matched or appended; a failed value is removed from the tape. */
-static tg_tensor finish(const request *r, tg_value *out, int64_t before)
+static tg_tensor finish(const new_operation *o, tg_value *out, int64_t before)
 {
-    tg_program *program = &r->tape->program;
-    if (out && tg_tape_compute(r->tape))
+    tg_program *program = &o->tape->program;
+    if (out && tg_tape_compute(o->tape))
         return tg_tensor_of(out);
     tg_program_remove(program, before);
     return (tg_tensor){0};
@@ -238,24 +238,24 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
     if (!op || count < 1 || !inputs)
         return (tg_tensor){0};
     const tg_value *first = tg_value_of(inputs[0]);
-    const request r = {first ? tg_tape_at(first) : tg_tape_of_any(inputs, count), op, attributes, count, inputs};
-    if (!r.tape || r.tape->program.failed)
+    const new_operation o = {first ? tg_tape_at(first) : tg_tape_of_any(inputs, count), op, attributes, count, inputs};
+    if (!o.tape || o.tape->program.failed)
         return (tg_tensor){0};
-    tg_value *out = tg_repeat_operation(&r.tape->program, op, attributes, count, inputs);
+    tg_value *out = tg_repeat_operation(&o.tape->program, op, attributes, count, inputs);
     if (out)
-        return finish(&r, out, out->index);
-    if (!check_inputs(&r))
+        return finish(&o, out, out->index);
+    if (!check_inputs(&o))
         return (tg_tensor){0};
-    const int64_t before = r.tape->program.count;
-    return finish(&r, admit(&r) ? append_all(&r) : NULL, before);
+    const int64_t before = o.tape->program.count;
+    return finish(&o, admit(&o) ? append_all(&o) : NULL, before);
 }
 
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
 {
     if (!tape || !op || tape->program.failed)
         return (tg_tensor){0};
-    const request r = {tape, op, attributes, 0, NULL};
+    const new_operation o = {tape, op, attributes, 0, NULL};
     const int64_t before = tape->program.count;
     tg_value *out = tg_repeat_operation(&tape->program, op, attributes, 0, NULL);
-    return finish(&r, out ? out : admit(&r) ? append_all(&r) : NULL, before);
+    return finish(&o, out ? out : admit(&o) ? append_all(&o) : NULL, before);
 }

@@ -22,7 +22,7 @@ static tg_value *append(tg_tape *tape, const tg_new_leaf *l)
     tg_value *value = tg_program_append(&tape->program);
     if (!value)
         return NULL;
-    value->slot.at = tg_arena_here(&tape->run.arena);
+    value->slot.arena_position = tg_arena_here(&tape->run.arena);
     value->dtype = l->dtype;
     value->shape = tg_program_take(&tape->program, sizeof *value->shape, _Alignof(tg_shape));
     if (value->shape)
@@ -93,60 +93,60 @@ enum { MOST_LEAVES = 16 };
 
 /* Where the leaves of a parameter have been on this tape, the latest first: several if it was frozen in between, its
  * set grew, or steps differ. The parameter itself knows no tape: many tapes may evaluate one model at once. */
-typedef struct place {
+typedef struct leaves {
     const tg_parameter *parameter;
     int64_t index[MOST_LEAVES];
     int count;
-} place;
+} leaves;
 
 /* All of them: a feature of the tape. */
-typedef struct places {
+typedef struct all_leaves {
     tg_feature feature;
     void *tree; /* of <search.h>, ordered by the parameter's address */
-} places;
+} all_leaves;
 
-static int compare_places(const void *a, const void *b)
+static int compare_parameters(const void *a, const void *b)
 {
-    const uintptr_t one = (uintptr_t)((const place *)a)->parameter, other = (uintptr_t)((const place *)b)->parameter;
+    const uintptr_t one = (uintptr_t)((const leaves *)a)->parameter, other = (uintptr_t)((const leaves *)b)->parameter;
     return (one > other) - (one < other);
 }
 
-static void free_places(tg_feature *feature)
+static void free_leaves(tg_feature *feature)
 {
-    places *all = (places *)feature;
+    all_leaves *all = (all_leaves *)feature;
     while (all->tree) {
-        place *root = *(place **)all->tree;
-        tdelete(root, &all->tree, compare_places);
+        leaves *root = *(leaves **)all->tree;
+        tdelete(root, &all->tree, compare_parameters);
         free(root);
     }
 }
 
-static const tg_feature_kind places_kind = {.size = sizeof(places), .free = free_places};
+static const tg_feature_kind leaves_kind = {.size = sizeof(all_leaves), .free = free_leaves};
 
 /* The entry of a parameter; NULL, with the error recorded, if out of memory. */
-static place *place_of(tg_tape *tape, const tg_parameter *parameter)
+static leaves *leaves_of(tg_tape *tape, const tg_parameter *parameter)
 {
-    places *all = tg_tape_have(tape, &places_kind);
-    const place key = {.parameter = parameter};
-    place **found = all ? tfind(&key, &all->tree, compare_places) : NULL, *made;
+    all_leaves *all = tg_tape_have(tape, &leaves_kind);
+    const leaves key = {.parameter = parameter};
+    leaves **found = all ? tfind(&key, &all->tree, compare_parameters) : NULL, *made;
     if (found)
         return *found;
     made = all ? malloc(sizeof *made) : NULL;
     if (made) {
         made->parameter = parameter;
         made->count = 0;
-        found = tsearch(made, &all->tree, compare_places);
+        found = tsearch(made, &all->tree, compare_parameters);
         tape->program.allocations += 2;
     }
     if (!found) {
         free(made);
-        tg_program_fail(&tape->program, "out of memory for the place of a parameter");
+        tg_program_fail(&tape->program, "out of memory for the leaves of a parameter");
     }
     return found ? made : NULL;
 }
 
 /* The leaf that this step has for the parameter. */
-static tg_value *known_leaf(const place *here, const tg_program *program, const tg_new_leaf *l)
+static tg_value *known_leaf(const leaves *here, const tg_program *program, const tg_new_leaf *l)
 {
     for (int i = 0; i < here->count; i++) {
         tg_value *leaf = here->index[i] < program->count ? tg_program_at(program, here->index[i]) : NULL;
@@ -157,7 +157,7 @@ static tg_value *known_leaf(const place *here, const tg_program *program, const 
 }
 
 /* Notes where a leaf is; the last of those before it makes room if need be. */
-static void note_leaf(place *here, int64_t index)
+static void note_leaf(leaves *here, int64_t index)
 {
     int i = 0;
     while (i < here->count && here->index[i] != index)
@@ -182,7 +182,7 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
     /* The last step read it here for the first time: so does this one. */
     tg_value *value = parameter->data ? tg_repeat_leaf(program, &l) : NULL;
     if (!value) {
-        place *here = place_of(tape, parameter);
+        leaves *here = leaves_of(tape, parameter);
         if (!here)
             return (tg_tensor){0};
         tg_value *leaf = known_leaf(here, program, &l);

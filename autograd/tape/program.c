@@ -36,9 +36,9 @@ void tg_program_reset(tg_program *program)
 
 void tg_program_free(tg_program *program)
 {
-    for (int i = 0; i < program->blocks.count; i++)
-        free(program->blocks.items[i]);
-    free(program->blocks.items);
+    for (int i = 0; i < program->pages.count; i++)
+        free(program->pages.items[i]);
+    free(program->pages.items);
     free(program->passes.items);
     free(program->regions.items);
     tg_arena_free(&program->arena);
@@ -47,11 +47,11 @@ void tg_program_free(tg_program *program)
 
 /* ---- values ---- */
 
-static bool add_block(tg_program *program)
+static bool add_page(tg_program *program)
 {
-    tg_value *block = malloc(TG_BLOCK_VALUES * sizeof *block); /* written value by value, as they are appended */
-    if (!block || !tg_program_list(program, &program->blocks, block)) {
-        free(block);
+    tg_value *page = malloc(TG_PAGE_VALUES * sizeof *page); /* written value by value, as they are appended */
+    if (!page || !tg_program_list(program, &program->pages, page)) {
+        free(page);
         return false;
     }
     program->allocations++;
@@ -65,7 +65,7 @@ tg_value *tg_program_append(tg_program *program)
     if (program->count < program->known)
         tg_program_cut(program, program->count);
     if (program->count >= TG_MOST_VALUES ||
-        (program->count == (int64_t)program->blocks.count * TG_BLOCK_VALUES && !add_block(program))) {
+        (program->count == (int64_t)program->pages.count * TG_PAGE_VALUES && !add_page(program))) {
         tg_program_fail(program, "out of memory for tensor number %lld of the tape", (long long)program->count);
         return NULL;
     }
@@ -75,8 +75,8 @@ tg_value *tg_program_append(tg_program *program)
     program->recorded++;
     /* In parts: for a longer one compilers choose an instruction that is slow to start. */
     memset(value, 0, offsetof(tg_value, program));
-    memset(&value->program, 0, offsetof(tg_value, at) - offsetof(tg_value, program));
-    memset(&value->at, 0, sizeof *value - offsetof(tg_value, at));
+    memset(&value->program, 0, offsetof(tg_value, arena_position) - offsetof(tg_value, program));
+    memset(&value->arena_position, 0, sizeof *value - offsetof(tg_value, arena_position));
     value->program = program;
     value->index = index;
     value->scope = program->context.scope;
@@ -84,7 +84,7 @@ tg_value *tg_program_append(tg_program *program)
     value->derived_from = program->context.derived_from;
     value->mode = program->context.mode;
     value->removals = program->removals;
-    value->at = tg_arena_here(&program->arena);
+    value->arena_position = tg_arena_here(&program->arena);
     return value;
 }
 

@@ -8,7 +8,7 @@
  *     if (!y)                                          // otherwise what followed is cut, and
  *         y = tg_program_append(program);              // another one takes its place: count++, known = count
  *
- * Values lie in blocks that never move and outlive every reset, so that a stale handle still points at a value. Its
+ * Values lie in pages that never move and outlive every reset, so that a stale handle still points at a value. Its
  * serial shows that the step is over, or that the value was removed and another one has its place: it is the serial of
  * the step and, in the last byte, how many times values had been removed in the step that recorded the value.
  *
@@ -54,7 +54,7 @@ typedef struct tg_list {
 } tg_list;
 
 enum { TG_SERIALS = 1 << 8 }; /* from the serial of a step to that of the next: room for removals */
-enum { TG_BLOCK_BITS = 8, TG_BLOCK_VALUES = 1 << TG_BLOCK_BITS, TG_MOST_VALUES = INT32_MAX };
+enum { TG_PAGE_BITS = 8, TG_PAGE_VALUES = 1 << TG_PAGE_BITS, TG_MOST_VALUES = INT32_MAX };
 #define TG_NO_PASS INT64_MAX
 
 /* What is recorded next belongs to this; saved and restored as one by whatever interrupts: a rule, a pass, a hook. */
@@ -68,7 +68,7 @@ typedef struct tg_context {
 } tg_context;
 
 struct tg_program {
-    tg_list blocks;             /* of TG_BLOCK_VALUES values each */
+    tg_list pages;              /* of TG_PAGE_VALUES values each */
     int64_t count, known;       /* values of this step so far, and with those of the last step that follow */
     uint64_t serial;            /* of this step: no other step of any tape has it */
     uint8_t removals;           /* in this step so far */
@@ -88,7 +88,7 @@ struct tg_program {
 
 static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
 {
-    return (tg_value *)program->blocks.items[index >> TG_BLOCK_BITS] + (index & (TG_BLOCK_VALUES - 1));
+    return (tg_value *)program->pages.items[index >> TG_PAGE_BITS] + (index & (TG_PAGE_VALUES - 1));
 }
 
 /* The value behind a handle; NULL if it is inert or from a past step. */

@@ -152,7 +152,7 @@ void tg_program_cut(tg_program *program, int64_t count)
     forget_gradients(program, count);
     forget_passes(&program->passes, count);
     forget_regions(&program->regions, count);
-    tg_arena_rewind(&program->arena, tg_program_at(program, count)->at);
+    tg_arena_rewind(&program->arena, tg_program_at(program, count)->arena_position);
     program->known = count;
 }
 

@@ -98,7 +98,7 @@ void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
     }
     run->computed = run->computed < count ? run->computed : count;
     const int64_t used = run->arena.bytes_used;
-    tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.at);
+    tg_arena_rewind(&run->arena, tg_program_at(program, count)->slot.arena_position);
     tg_arena_trim(&run->arena, used);
 }
 
@@ -156,7 +156,7 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
         return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
                                (long long)value->index);
     value->slot.data = data;
-    value->slot.owned = value->op && !value->slot.kept;
+    value->slot.owned = value->op && !value->slot.never_released;
     return true;
 }
 

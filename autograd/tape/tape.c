@@ -37,7 +37,7 @@ void tg_tape_free(tg_tape *tape)
         return;
     tg_program_free(&tape->program);
     tg_run_free(&tape->run);
-    tg_arena_free(&tape->notes);
+    tg_arena_free(&tape->step_memory);
     tg_arena_free(&tape->scratch);
     free(tape);
 }
@@ -67,7 +67,7 @@ void tg_tape_reset(tg_tape *tape)
     tg_run_reset(&tape->run);
     tape->no_grad = 0;
     tape->not_replayed = NULL;
-    tg_arena_empty(&tape->notes);
+    tg_arena_empty(&tape->step_memory);
     tg_arena_empty(&tape->scratch);
 }
 
@@ -158,16 +158,16 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         return (tg_tape_counts){0};
     const tg_program *program = &tape->program;
     const tg_run *run = &tape->run;
-    const int64_t block_bytes = TG_BLOCK_VALUES * (int64_t)sizeof(tg_value);
+    const int64_t page_bytes = TG_PAGE_VALUES * (int64_t)sizeof(tg_value);
     int64_t used = program->arena.bytes_used + run->arena.bytes_used;
     if (program->count < program->known) {
         const tg_value *next = tg_program_at(program, program->count);
-        used = next->at + next->slot.at;
+        used = next->arena_position + next->slot.arena_position;
     }
     if (program->count > 0)
         used += (int64_t)run->block.size;
-    const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->notes, &tape->scratch};
-    int64_t held = program->blocks.count * block_bytes + (int64_t)(run->block.size + run->scratch.size);
+    const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->step_memory, &tape->scratch};
+    int64_t held = program->pages.count * page_bytes + (int64_t)(run->block.size + run->scratch.size);
     int64_t allocations = program->allocations;
     for (size_t i = 0; i < sizeof arenas / sizeof arenas[0]; i++) {
         held += arenas[i]->bytes_held;
@@ -175,7 +175,7 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
     }
     return (tg_tape_counts){
         .values = program->count,
-        .bytes_used = used + tape->notes.bytes_used + program->count * (int64_t)sizeof(tg_value),
+        .bytes_used = used + tape->step_memory.bytes_used + program->count * (int64_t)sizeof(tg_value),
         .bytes_held = held,
         .allocations = allocations,
         .recorded = program->recorded,
@@ -270,7 +270,7 @@ tg_tensor tg_named(tg_tensor x, const char *name)
 {
     const tg_value *value = tg_value_of(x);
     tg_tape *tape = value ? tg_tape_at(value) : NULL;
-    tg_given_name *named = tape ? tg_arena_take(&tape->notes, sizeof *named, _Alignof(tg_given_name)) : NULL;
+    tg_given_name *named = tape ? tg_arena_take(&tape->step_memory, sizeof *named, _Alignof(tg_given_name)) : NULL;
     if (named) {
         *named = (tg_given_name){tape->program.names, value->index, name};
         tape->program.names = named;

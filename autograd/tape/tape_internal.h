@@ -13,7 +13,7 @@ struct tg_tape {
     bool saves_memory; /* tg_tape_save_memory is on */
 
     /* Of this step. */
-    tg_arena notes;           /* memory of features */
+    tg_arena step_memory;     /* memory of features */
     const char *not_replayed; /* why tg_replay refuses the step; NULL: it may run */
 
     tg_arena scratch; /* memory of backward passes, released when one ends */

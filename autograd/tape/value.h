@@ -30,14 +30,14 @@ typedef enum tg_mode {
 
 /* Data that a run keeps for a value: where its elements are. */
 typedef struct tg_slot {
-    void *data;    /* NULL until computed */
-    bool owned;    /* the run's buffer, which may be released */
-    bool kept;     /* never on a list of released buffers */
-    bool released; /* released: the elements are valid only until the buffer is reused */
+    void *data;          /* NULL until computed */
+    bool owned;          /* the run's buffer, which may be released */
+    bool never_released; /* whatever reads it */
+    bool released;       /* released: the elements are valid only until the buffer is reused */
     /* The last value that reads it, for all steps that repeat this one: a pass releases it then, and in the run's block it
      * is overwritten after that. TG_ALWAYS: never. */
     int32_t until;
-    int64_t at; /* the run's memory position before this value */
+    int64_t arena_position; /* in the run's arena, before this value */
 } tg_slot;
 
 struct tg_value {
@@ -71,9 +71,9 @@ struct tg_value {
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that contains it */
 
-    tg_value *gradient; /* of a leaf or retained value: its latest gradient, once this step has reached that */
-    tg_value *earlier;  /* of a gradient: the value that it was added to */
-    int64_t at;         /* the program's memory position before this value */
+    tg_value *gradient;     /* of a leaf or retained value: its latest gradient, once this step has reached that */
+    tg_value *earlier;      /* of a gradient: the value that it was added to */
+    int64_t arena_position; /* in the program's arena, before this value */
     tg_slot slot;
 };
 

@@ -34,7 +34,8 @@ static size_t sum_of(const tg_life *lives, size_t count)
 
 static bool apart(const tg_life *a, const tg_life *b)
 {
-    return a->last < b->first || b->last < a->first || a->at + a->size <= b->at || b->at + b->size <= a->at;
+    return a->last < b->first || b->last < a->first || a->offset + a->size <= b->offset ||
+           b->offset + b->size <= a->offset;
 }
 
 /* Every place is in the block and aligned, and no two lives share a byte at one time. */
@@ -46,8 +47,8 @@ static void check_places(const tg_life *lives, size_t count, size_t block)
         while (k < i && apart(life, &lives[k]))
             k++;
         ck_assert_msg(k == i, "%lld and %lld overlap", (long long)life->of, (long long)lives[k].of);
-        ck_assert_msg(life->at % UNIT == 0 && life->at + life->size <= block, "%lld is at %zu of %zu",
-                      (long long)life->of, life->at, block);
+        ck_assert_msg(life->offset % UNIT == 0 && life->offset + life->size <= block, "%lld is at %zu of %zu",
+                      (long long)life->of, life->offset, block);
     }
 }
 
@@ -108,7 +109,7 @@ START_TEST(the_example_of_the_header_holds)
                        {.of = 2, .first = 3, .last = 4, .size = 192}};
     ck_assert_uint_eq(tg_plan(lives, 3), 320);
     for (int i = 0; i < 3; i++)
-        ck_assert_uint_eq(lives[i].at, lives[i].of == 1 ? 256 : 0);
+        ck_assert_uint_eq(lives[i].offset, lives[i].of == 1 ? 256 : 0);
     ck_assert_uint_eq(tg_plan(lives, 0), 0);
 }
 END_TEST

@@ -362,6 +362,121 @@ START_TEST(splits_of_classes_are_stratified)
 }
 END_TEST
 
+/* ---- groups ---- */
+
+/* 60 patients of 1 to 7 rows, a third of them of the rare class; the rows of a patient do not follow each other. */
+static dataset patients(dataset_options options)
+{
+    static char text[20000];
+    size_t used = (size_t)sprintf(text, "x,patient,sick\n");
+    for (int visit = 0; visit < 7; visit++)
+        for (int patient = 0; patient < 60; patient++)
+            if (patient % 7 >= visit)
+                used += (size_t)sprintf(text + used, "%d,P%02d,%s\n", 100 * visit + patient, patient,
+                                        patient % 3 && visit % 4 != 3 ? "no" : "yes");
+    dataset set;
+    tg_error error;
+    ck_assert_msg(csv_load(text, options, &set, &error), "%s", error.text);
+    return set;
+}
+
+/* Counts the groups of a part and those of the rare class, and marks them; a group of another part is an error. */
+static void count_patients(const dataset *set, const dataset_part *part, int number, int of[60], int *all, int *sick)
+{
+    *all = *sick = 0;
+    for (size_t i = 0; i < part->rows; i++) {
+        const int group = set->group[part->row[i]];
+        ck_assert(of[group] == 0 || of[group] == number);
+        *all += of[group] == 0;
+        *sick += of[group] == 0 && group % 3 == 0;
+        of[group] = number;
+    }
+}
+
+START_TEST(no_split_divides_a_group)
+{
+    dataset set = patients((dataset_options){.groups = "patient"});
+    tg_error error;
+    ck_assert_uint_eq(set.groups, 60);
+    ck_assert_uint_eq(set.features, 1);
+    ck_assert_str_eq(set.column[1].kind, "group");
+    for (uint64_t seed = 0; seed < 20; seed++)
+        for (int folds = 0; folds <= 6; folds += 6) {
+            int tested[60] = {0}, all, sick;
+            for (int fold = 0; fold < (folds ? folds : 1); fold++) {
+                const dataset_parts parts = {.seed = seed, .folds = folds, .fold = fold};
+                int of[60] = {0};
+                ck_assert_msg(dataset_split(&set, &parts, &error), "%s", error.text);
+                ck_assert_uint_eq(set.train.rows + set.validation.rows + set.test.rows, set.rows);
+                count_patients(&set, &set.train, 1, of, &all, &sick);
+                ck_assert_int_eq(all, folds ? 38 : 36);
+                count_patients(&set, &set.validation, 2, of, &all, &sick);
+                ck_assert_int_eq(all, 12);
+                count_patients(&set, &set.test, 3, of, &all, &sick);
+                ck_assert_int_eq(all, folds ? 10 : 12);
+                ck_assert_int_le(abs(sick - (folds ? 3 : 4)), 1);
+                ck_assert_uint_eq(dataset_count_groups(&set, &set.test), (size_t)all);
+                for (int g = 0; g < 60; g++)
+                    tested[g] += of[g] == 3;
+            }
+            for (int g = 0; folds && g < 60; g++)
+                ck_assert_int_eq(tested[g], 1);
+        }
+    dataset_free(&set);
+}
+END_TEST
+
+/* The first rows of another division, as of the nets of a refit, are whole groups. */
+START_TEST(another_division_keeps_groups_together)
+{
+    dataset set = patients((dataset_options){.groups = "1"});
+    tg_error error;
+    ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = 3}, &error), "%s", error.text);
+    int32_t order[240];
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        size_t first = set.validation.rows;
+        int of[60] = {0}, all, sick, rows[240] = {0};
+        ck_assert(dataset_shuffle(&set, &set.train, seed, order, &first));
+        ck_assert_uint_le(first, set.validation.rows + 4);
+        ck_assert_uint_ge(first + 4, set.validation.rows);
+        count_patients(&set, &(dataset_part){first, order}, 1, of, &all, &sick);
+        count_patients(&set, &(dataset_part){set.train.rows - first, order + first}, 2, of, &all, &sick);
+        for (size_t i = 0; i < set.train.rows; i++)
+            ck_assert_int_eq(rows[order[i]]++, 0);
+    }
+    dataset_free(&set);
+}
+END_TEST
+
+START_TEST(groups_that_cannot_be_are_refused)
+{
+    tg_error error;
+    dataset set = patients((dataset_options){.groups = "patient"});
+    ck_assert(!dataset_split(&set, &(dataset_parts){.folds = 61}, &error));
+    ck_assert_str_eq(error.text, "table: 60 groups in 61 folds");
+    ck_assert(!dataset_split(&set, &(dataset_parts){.validation = "first:9"}, &error));
+    ck_assert_str_eq(error.text,
+                     "table: a group has rows among the first 9 and behind them, and no split may divide it");
+    ck_assert(!dataset_split(&set, &(dataset_parts){.validation = "0.6", .test = "0.4"}, &error));
+    ck_assert_str_eq(error.text, "table: of 60 groups, 36 for validation and 24 for test leave none for training");
+    dataset_free(&set);
+    static const char text[] = "x,g,t\n1,a,0\n2,,1\n3,a,0\n4,b,1\n5,b,1\n6,NA,0\n";
+    csv_expect_error(text, (dataset_options){.groups = "g"},
+                     ":3, column 'g': empty, expected a word; use --missing drop or --missing mean");
+    csv_expect_error(text, (dataset_options){.groups = "h"},
+                     ": no column 'h', expected a name of the header or a number from -3 to 2");
+    csv_expect_error(text, (dataset_options){.groups = "t"},
+                     ": column 't' is a target, expected another one for groups");
+    csv_expect_error(text, (dataset_options){.groups = "g", .ignore = "g"},
+                     ": column 'g' is of groups, expected a feature");
+    ck_assert_msg(csv_load(text, (dataset_options){.groups = "g", .missing = DATASET_MISSING_MEAN}, &set, &error), "%s",
+                  error.text);
+    ck_assert_uint_eq(set.rows, 4); /* those without a group are dropped */
+    ck_assert_uint_eq(set.groups, 2);
+    dataset_free(&set);
+}
+END_TEST
+
 /* ---- real files ------------------------------------------------------------ */
 
 START_TEST(real_tables_have_their_rows_and_tasks)
@@ -521,6 +636,9 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, the_task_is_guessed_or_chosen);
     tcase_add_test(tests, targets_go_by_name_or_by_number);
     tcase_add_test(tests, splits_of_classes_are_stratified);
+    tcase_add_test(tests, no_split_divides_a_group);
+    tcase_add_test(tests, another_division_keeps_groups_together);
+    tcase_add_test(tests, groups_that_cannot_be_are_refused);
     tcase_add_test(tests, features_with_long_tails_are_softened);
     suite_add_tcase(suite, tests);
     TCase *real = tcase_create("real files");

@@ -523,7 +523,8 @@ class Commands:
             of_classes = records.class_weights(means["class_weights"], table, split["train"])
             place = np.array([table.kept.index(int(r["row"])) for r in rows])
             weight, of_loss = records.row_weights(table, of_classes, place)
-            measures["rows"] = {"row": np.array([int(r["row"]) for r in rows]),
+            measures["rows"] = {"row": np.array([int(r["row"]) for r in rows]) if table.group is None else table.group[place],
+                                "grouped": table.group is not None,
                                 tested + "loss": weighed([float(r["loss"]) for r in rows], of_loss)}
             if table.task == "classes":
                 measures["rows"][tested + "accuracy"] = weighed([float(r["correct"]) for r in rows], weight)
@@ -738,7 +739,7 @@ class Commands:
             same = splits[seeds[0], fold] if (seeds[0], fold) in splits else split
             if means["fixed"]:
                 expect(split == same, folder, "seed", seed, "has other rows, and --split fixed")
-            elif seed != seeds[0] and (not means["validation"].startswith("first") or split["test"] != same["test"]):
+            elif seed != seeds[0] and table.group is None and (not means["validation"].startswith("first") or split["test"] != same["test"]):
                 expect(split != same, folder, "seed", seed, "has the same rows as the first")
         for seed in seeds if means["folds"] else []:
             of = [splits[seed, fold]["test"] for fold in range(means["folds"]) if (seed, fold) in splits]

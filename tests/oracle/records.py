@@ -75,10 +75,16 @@ def portion(text, rows):
 
 def check_split(folder, o, split, table):
     """`split`: positions among the used rows by name; the last `own_test` rows are the test rows of the source. Tables
-    with classes are stratified, unless the first rows are taken."""
+    with classes are stratified, unless the first rows are taken. With groups, these are counted, and have their most
+    frequent class."""
     kept, own_test = table.kept, table.own_test
     stratified = isinstance(table, tables.Table) and table.task == "classes" and "first" not in o["validation"] + o["test"]
-    rows = len(kept) - own_test
+    rows = len(kept) - own_test if table.group is None else len(set(table.group))
+    counted = split if table.group is None else {name: set(table.group[of]) for name, of in split.items()}
+    majority = np.array([]) if not stratified else table.labels if table.group is None else np.array(
+        [np.bincount(table.labels[table.group == g]).argmax() for g in range(rows)])
+    expect(sum(len(counted[name]) for name in counted) == len(kept) if table.group is None else
+           sum(len(counted[name]) for name in counted) == rows, folder, "divides a group")
     everything = sorted(split["train"] + split["validation"] + split["test"])
     expect(everything == list(range(len(kept))), folder, "has not every row in one split")
     wanted = {"validation": portion(o["validation"], rows)}
@@ -90,13 +96,14 @@ def check_split(folder, o, split, table):
     else:
         wanted["test"] = portion(o["test"], rows)
     for name, (count, first) in wanted.items():
-        expect(len(split[name]) == count, folder, "has", len(split[name]), name, "rows and not", count)
+        expect(len(split[name] if first else counted[name]) == count, folder, "has", len(counted[name]), name,
+               "rows or groups and not", count)
         expect(not first or sorted(split[name]) == list(range(count)), folder, name, "rows are not the first")
     for label in range(len(table.classes)) if stratified else []:
-        share = (table.labels == label).mean()
+        share = (majority == label).mean()
         for name in split:
-            expect(wanted.get(name, (0, False))[1] or abs((table.labels[split[name]] == label).sum() -
-                                                          share * len(split[name])) < 3, folder, name,
+            of = np.array(sorted(counted[name]), int)
+            expect(wanted.get(name, (0, False))[1] or abs((majority[of] == label).sum() - share * len(of)) < 3, folder, name,
                    "rows have another share of class", label)
     for name in split:
         expect(split[name] == sorted(split[name]), folder, name, "rows are not in the order of the file")
@@ -318,6 +325,8 @@ def check_rows(folder, o, table, spec, tensors, result):
     for ours, theirs, w, l in zip(kept, read_csv(folder + "/rows.csv"), weight, of_loss):
         expect_close(folder + ": a row's weight", w, float(theirs.get("weight", 1)), 1e-7)
         expect_close(folder + ": a row's weight in the loss", l, float(theirs.get("loss_weight", w)), 1e-6)
+        expect(table.group is None or int(theirs["group"]) == table.group[place[int(ours["row"])]], folder, "row",
+               ours["row"], "has another group")
         expect(ours["row"] == theirs["row"] and ours["loss"] == theirs["loss"], folder, "rows.csv differs")
         expect(table.task != "classes" or int(theirs["correct"]) == (ours["class"] == ours["true_class"]), folder,
                "row", ours["row"], "is not as correct as rows.csv says")

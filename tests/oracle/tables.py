@@ -16,6 +16,7 @@ class Table:
 
     own_test = 0  # the number of last rows that the source defines as the test split
     weight = None  # of each used row
+    group = None
 
     def __init__(self, rng, path):
         self.path, self.options = path, []
@@ -66,6 +67,15 @@ class Table:
             kinds.append("weight")
             self.names.insert(len(kinds) - 1, "weight")
             self.options += ["--weights", "weight" if self.header else str(len(kinds) - 1)]
+        self.grouped = rng.random() < 0.25
+        if self.grouped:  # behind the features and the weight
+            names = ["g%d" % i for i in range(rng.randint(9, 20))] if self.header else [str(7 * i) for i in range(15)]
+            for row in cells:
+                row.insert(len(kinds), rng.choice(MISSING) if self.missing != "error" and rng.random() < 0.03 else
+                           rng.choice(names + names[:3] * 4))
+            kinds.append("group")
+            self.names.insert(len(kinds) - 1, "group")
+            self.options += ["--groups", "group" if self.header else str(len(kinds) - 1)]
         self.kinds = kinds + [self.task] * len(targets)
         self.names = self.names[:len(kinds)] + targets
         self.cells = cells
@@ -99,10 +109,11 @@ class Table:
         with open(self.path, newline="") as file:
             cells = list(csv.reader(file, delimiter=self.delimiter))[self.header:]
         features = [i for i in range(len(self.names) - self.targets)
-                    if i not in self.ignored and self.kinds[i] != "weight"]
+                    if i not in self.ignored and self.kinds[i] not in ("weight", "group")]
+        asked = [self.kinds.index("group")] if self.grouped else []
         lacks = [[cell in MISSING for cell in row] for row in cells]
         self.kept = [r for r in range(len(cells))
-                     if self.missing != "drop" or not any(lacks[r][i] for i in features)]
+                     if not any(lacks[r][i] for i in asked + (features if self.missing == "drop" else []))]
         rows = [cells[r] for r in self.kept]
         columns = []
         for i in features:
@@ -118,6 +129,10 @@ class Table:
         self.source = np.array(columns).T.reshape(len(rows), -1)
         weights = [row[self.kinds.index("weight")] for row in rows] if self.weighted else None
         self.weight = np.array(weights, np.float32).astype(np.float64) if self.weighted else None
+        if self.grouped:
+            groups = [row[asked[0]] for row in rows]
+            known = sorted(set(groups), key=str if self.header else float)
+            self.group = np.array([known.index(group) for group in groups])
         answers = [row[len(row) - self.targets:] for row in rows]
         if self.task == "classes":
             found = {answer[0] for answer in answers}
@@ -171,7 +186,7 @@ class Table:
 class Synthetic:
     """Data that programs make: only the right answers are known, from what a run kept."""
 
-    own_test, missing, weight = 0, "error", None
+    own_test, missing, weight, group = 0, "error", None, None
 
     def __init__(self, rng):
         name, count = rng.choice(["moons", "circles", "spirals", "sine"]), rng.randint(40, 120)
@@ -194,7 +209,7 @@ class Synthetic:
 class Images:
     """A folder with MNIST's four files of small images."""
 
-    missing, targets, weight = "error", 0, None
+    missing, targets, weight, group = "error", 0, None, None
 
     def __init__(self, rng, path, reconstructs):
         os.mkdir(path)

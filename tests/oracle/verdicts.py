@@ -39,16 +39,17 @@ def plain(values):
 
 
 def by_rows(values, rows, validation=None):
-    """The same of seeds that redraw the split: values are [rows] of each seed, rows their numbers, and validation the
-    values of the seeds on their validation rows."""
+    """The same of seeds that redraw the split: values are [rows] of each seed, rows their numbers or those of their
+    groups, which are then the units, and validation the values of the seeds on their validation rows."""
     n, size = len(values), max(max(r) for r in rows) + 1
     means = np.array([v.mean() for v in values])
     share = np.zeros((n, size))  # what each seed's row adds to the error of the mean; 0 where it was not tested
     within = 0.0
     for s, (v, r) in enumerate(zip(values, rows)):
-        share[s, r] = (v - means[s]) / (n * len(v))
-        if len(v) > 1:
-            within += v.var(ddof=1) / len(v) / n ** 2
+        np.add.at(share[s], r, (v - means[s]) / (n * len(v)))
+        units_here = len(set(r))
+        if units_here > 1:
+            within += (share[s] ** 2).sum() * units_here / (units_here - 1)
     _, deviation, error, _, _ = plain(means)
     between = error ** 2
     known = float(n - 1)
@@ -213,6 +214,8 @@ def rows_won(runs, others, measure, redrawn, same_folds):
     rows with less loss; None where rows are not compared."""
     if not redrawn or same_folds or len(runs) < 2 or any(measure not in run["rows"] for run in runs.values()):
         return None
+    if any(run["rows"]["grouped"] for run in runs.values()):
+        return None
     ours, theirs = ([run["rows"][measure] for run in of.values()] for of in (runs, others))
     numbers = np.concatenate([run["rows"]["row"] for run in runs.values()])
     heaviest = []
@@ -233,7 +236,14 @@ def same_samples(runs, others, measure, redrawn, same_folds):
     both = [(run["rows"], others[key]["rows"]) for key, run in runs.items()]
     differences = [mine[measure] - theirs[measure] for mine, theirs in both]
     rows = np.concatenate([mine["row"] for mine, _ in both])
-    sums = np.bincount(rows, np.concatenate([d / len(d) for d in differences]))
+    if any(mine["grouped"] for mine, _ in both):  # a group's part is linearised, as intervals have it
+        sums = np.zeros(max(rows) + 1)
+        for (mine, _), d in zip(both, differences):
+            np.add.at(sums, mine["row"], (d - d.mean()) / len(d))
+            seen = sorted(set(mine["row"]))
+            sums[seen] += d.mean() / len(seen)
+    else:
+        sums = np.bincount(rows, np.concatenate([d / len(d) for d in differences]))
     parts = np.cumsum(sorted(sums * np.sign(sums.sum()), reverse=True))
     mean, _, error, degrees, _ = plain(np.array([d.mean() for d in differences]))
     half = int(np.argmax(parts >= abs(sums.sum()) / 2)) + 1 if sums.sum() != 0 else 0
@@ -428,7 +438,7 @@ def check_here(said, c):
     a tenth of all."""
     here = c["here_p"] < 0.05 and not c["corrected"] < 0.05 and not c["equal"] < 0.05
     expect(("significant on these samples" in said) == here, "'%s'" % said, "where p is", c["here_p"], c["corrected"])
-    half = re.search(r"; (\d+) of (\d+) samples makes? half", said)
+    half = re.search(r"; (\d+) of (\d+) (?:samples|groups) makes? half", said)
     if here and not c["here"][3]:
         few = 10 * c["here"][1] <= c["here"][2]
         expect((half is not None) == few and (not few or half.groups() == (str(c["here"][1]), str(c["here"][2]))),

@@ -132,15 +132,66 @@ START_TEST(repeated_rows_are_counted_and_can_be_dropped)
     expect_fine(train_run("train",
                           "--data coins.csv --ignore id --test none --validation first:30 --epochs 1 --hidden 4 "
                           "--no-plots --out m"));
-    ck_assert_msg(strstr(train_output,
-                         "Warning: 30 of 30 validation samples have the features of a training sample, so "
-                         "that their measures are too good; --drop-duplicates keeps one of each"),
-                  "%s", train_output);
+    ck_assert_msg(
+        strstr(train_output,
+               "Warning: 30 of 30 validation samples have the features of a training sample, so "
+               "that their measures are too good; --drop-duplicates keeps one of each; if a column names where rows "
+               "are from, such as a patient, --groups COLUMN keeps its rows in one split"),
+        "%s", train_output);
     expect_fine(train_run("train", "--data coins.csv --ignore id --drop-duplicates --test none --validation first:10 "
                                    "--epochs 1 --hidden 4 --no-plots --out n"));
     ck_assert_msg(strstr(train_output, "coins: 50 rows, 3 features, 100 duplicates dropped"), "%s", train_output);
     ck_assert_ptr_null(strstr(train_output, "have the features of"));
     expect_refused(train_run("train", "--data moons --drop-duplicates --no-plots"), "csv: only");
+}
+END_TEST
+
+/* Copies of a row are of one group: no training row is tested, and the model names the column. */
+START_TEST(rows_of_a_group_stay_in_one_split)
+{
+    FILE *file = fopen(temporary_path("coins.csv"), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("coin,a,b,y\n", file);
+    for (int i = 0; i < 180; i++)
+        fprintf(file, "%d,%d.5,%d.25,%s\n", i % 60, i % 60 * 7919 % 1009, i % 60 * 104729 % 911,
+                i % 60 * 2654435 / 7 % 2 ? "p" : "q");
+    fclose(file);
+    expect_fine(train_run("train", "--data coins.csv --groups coin --epochs 1 --hidden 4 --no-plots --out m"));
+    ck_assert_msg(strstr(train_output, "108 training, 36 validation and 36 test samples.\nGroups of rows, by column "
+                                       "'coin': 36 training, 12 validation and 12 test groups.\n"),
+                  "%s", train_output);
+    ck_assert_ptr_null(strstr(train_output, "have the features of"));
+    expect_fine(train_run("grep", "-aq 'groups[^a-z]*number[^a-z]*0[^a-z]*column[^a-z]*coin' m/best.safetensors"));
+    expect_fine(train_run("predict", "--model m --data coins.csv"));
+    expect_refused(train_run("train", "--data moons --groups g"), "a column of groups is for csv: only");
+    expect_fine(train_run("train", "--data coins.csv --ignore coin --start m --epochs 1 --no-plots --out n"));
+    ck_assert_ptr_nonnull(strstr(train_output, "so it was trained on samples of the validation and test splits"));
+}
+END_TEST
+
+/* Intervals of groups of one row are those of rows; and copies within a group change none. */
+START_TEST(groups_are_the_units_of_intervals)
+{
+    static const char again[] = "--activations relu,tanh --seeds 4 --epochs 8 --hidden 4 --lr 0.02 --no-plots";
+    static const char triple[] = "for f in g/runs/*/rows.csv; do awk 'NR == 1 { print; next } { print; print; print }' "
+                                 "$f > t && mv t $f; done";
+    FILE *file = fopen(temporary_path("t.csv"), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("id,a,b,y\n", file);
+    for (int i = 0; i < 120; i++)
+        fprintf(file, "%d,%d,%d,%d\n", i, i * 7919 % 101, i * 104729 % 91, i * 7919 % 101 > i * 104729 % 91);
+    fclose(file);
+    temporary_write("triple", triple, strlen(triple));
+    expect_fine(train_run("compare", "--data t.csv --ignore id %s --out r", again));
+    expect_fine(train_run("compare", "--data t.csv --groups id %s --out g", again));
+    ck_assert_msg(strstr(train_output, "over 4 seeds and their groups of test samples"), "%s", train_output);
+    expect_fine(
+        train_run("sh", "-c \"cut -d, -f1-3,5- r/summary.csv > r.csv; cut -d, -f1-3,5- g/summary.csv > g.csv\""));
+    expect_fine(train_run("cmp", "r.csv g.csv")); /* all but the seconds of a step */
+    expect_fine(train_run("sh", "triple"));
+    expect_fine(train_run("compare", "--data t.csv --groups id %s --out g", again));
+    expect_fine(train_run("sh", "-c \"cut -d, -f1-3,5- g/summary.csv > g.csv\""));
+    expect_fine(train_run("cmp", "r.csv g.csv"));
 }
 END_TEST
 
@@ -185,6 +236,8 @@ Suite *tables_said_suite(void)
     tcase_add_test(tests, gaps_that_training_had_not_are_filled);
     tcase_add_test(tests, older_files_know_no_frequent_category);
     tcase_add_test(tests, repeated_rows_are_counted_and_can_be_dropped);
+    tcase_add_test(tests, rows_of_a_group_stay_in_one_split);
+    tcase_add_test(tests, groups_are_the_units_of_intervals);
     tcase_add_test(tests, rows_that_the_first_run_was_trained_on_are_pointed_out);
     tcase_add_test(tests, small_mistakes_are_pointed_out);
     suite_add_tcase(suite, tests);

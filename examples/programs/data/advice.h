@@ -29,6 +29,9 @@
 #define ADVICE_IGNORE "--ignore '%s' leaves it out"
 /* More than a tenth of the validation or test rows have the features of a training row. */
 #define ADVICE_DUPLICATES "--drop-duplicates keeps one of each"
+/* The same, if rows have no groups yet. */
+#define ADVICE_GROUPS \
+    "if a column names where rows are from, such as a patient, --groups COLUMN keeps its rows in one split"
 
 /* ---- refusals of a table ---- */
 

@@ -129,6 +129,17 @@ static void copy_weights(const csv_source *source, dataset *set)
         set->weight[row] = (float)csv_value(source, row, source->weight_column);
 }
 
+static void copy_groups(const csv_source *source, dataset *set)
+{
+    if (!source->grouped)
+        return;
+    set->group_column = source->group_column;
+    set->groups = source->column[source->group_column].classes.count;
+    set->group = dataset_new(&set->memory, set->rows, 1, sizeof *set->group);
+    for (size_t row = 0; set->group && row < set->rows; row++)
+        set->group[row] = (int32_t)csv_value(source, row, source->group_column);
+}
+
 static void name_targets(const csv_source *source, dataset *set)
 {
     set->target_column = dataset_new(&set->memory, source->targets, 1, sizeof *set->target_column);
@@ -151,7 +162,7 @@ static void name_classes(const csv_classes *classes, dataset *set)
 
 /* ---- putting it together --------------------------------------------------- */
 
-/* Finds the entries of the categories, and the classes. */
+/* Finds the entries of the categories, the groups and the classes. */
 static bool collect(csv_source *source, dataset *set)
 {
     const size_t columns = source->table.columns, target = source->target_columns[0];
@@ -163,6 +174,8 @@ static bool collect(csv_source *source, dataset *set)
     if (!csv_count_dates(source, flags))
         return false;
     flags[target] |= set->task == DATASET_CLASSIFICATION;
+    if (source->grouped)
+        flags[source->group_column] = true;
     if (!csv_collect(source, flags))
         return false;
     set->classes = set->task == DATASET_CLASSIFICATION ? source->column[target].classes.count : 0;
@@ -193,6 +206,7 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
         return false;
     name_targets(source, set);
     copy_weights(source, set);
+    copy_groups(source, set);
     describe_features(source, set);
     if (set->task == DATASET_CLASSIFICATION) {
         name_classes(&source->column[source->target_columns[0]].classes, set);

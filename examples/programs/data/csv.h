@@ -61,7 +61,7 @@ typedef struct csv_classes {
     } * class;       /* [count] */
 } csv_classes;
 
-typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_WEIGHTS, CSV_IGNORED } csv_role;
+typedef enum csv_role { CSV_NUMBERS = 0, CSV_CATEGORIES, CSV_TARGET, CSV_WEIGHTS, CSV_GROUPS, CSV_IGNORED } csv_role;
 
 typedef struct csv_column {
     csv_role role;
@@ -76,7 +76,7 @@ typedef struct csv_column {
     double low, high;      /* of the numbers; NaN without any */
     size_t dates;          /* cells that are dates */
 
-    csv_classes classes; /* of categories, and of a target; then the values are their indices */
+    csv_classes classes; /* of categories, groups, and a target; then the values are their indices */
     bool joined;         /* the last class stands for all rare categories */
     size_t width;        /* of a feature: one input, or one for each category; */
     bool marked;         /* and one more that marks missing cells */
@@ -92,7 +92,9 @@ typedef struct csv_source {
     size_t targets;
     size_t target_columns[CSV_MOST_TARGETS]; /* [targets], in the order they were asked for */
     bool weighted;
-    size_t weight_column;  /* if so */
+    size_t weight_column; /* if so */
+    bool grouped;
+    size_t group_column;   /* if so */
     dataset_memory memory; /* owns all of these but the text, */
     dataset_memory values; /* and this one table.values and numbers */
 } csv_source;
@@ -210,7 +212,7 @@ static inline bool csv_is_feature(const csv_column *column)
 
 /* ---- cells that cannot be used (csv_check.c) ---- */
 
-/* Checks the cells of features, weights and targets. The error names the first that cannot be used and what to do about
+/* Checks the cells of features, weights, groups and targets. The error names the first that cannot be used and what to do about
  * it, and all other columns that have some. */
 bool csv_check_cells(const csv_source *source, dataset_missing missing);
 

@@ -157,7 +157,8 @@ static bool check_weights(const csv_source *source)
 
 bool csv_check_cells(const csv_source *source, dataset_missing missing)
 {
-    enum { FEATURES, WEIGHTS, TARGETS, PASSES, MOST_NAMED = 6 };
+    static const csv_role roles[] = {CSV_NUMBERS, CSV_WEIGHTS, CSV_GROUPS, CSV_TARGET};
+    enum { PASSES = sizeof roles / sizeof *roles, MOST_NAMED = 6 };
     const size_t columns = source->table.columns;
     size_t features = 0, found = 0;
     trouble first = {0};
@@ -165,8 +166,8 @@ bool csv_check_cells(const csv_source *source, dataset_missing missing)
         for (size_t i = 0; i < columns; i++) {
             const csv_role role = source->column[i].role;
             const bool feature = csv_is_feature(&source->column[i]);
-            features += pass == FEATURES && feature;
-            if (pass == FEATURES ? !feature : role != (pass == WEIGHTS ? CSV_WEIGHTS : CSV_TARGET))
+            features += pass == 0 && feature;
+            if (pass == 0 ? !feature : role != roles[pass])
                 continue;
             const trouble t = find(source, i, missing);
             if (found && t.row == first.row && first.kind == WORDS && is_header_again(source, t.row))

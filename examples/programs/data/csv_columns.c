@@ -117,12 +117,15 @@ static bool add(csv_source *source, const char *text, csv_role role)
     csv_role *is = &source->column[column].role;
     if (role == CSV_TARGET && *is == CSV_TARGET)
         return tg_fail(source->error, "%s: target '%.60s' is named twice", path, text);
-    if (*is == CSV_TARGET || *is == CSV_WEIGHTS || (*is == CSV_IGNORED && role != CSV_IGNORED))
+    if (*is == CSV_TARGET || *is == CSV_WEIGHTS || *is == CSV_GROUPS || (*is == CSV_IGNORED && role != CSV_IGNORED))
         return tg_fail(source->error, "%s: column '%.60s' is %s, expected %s", path, text,
                        *is == CSV_TARGET    ? "a target"
                        : *is == CSV_WEIGHTS ? "of weights"
+                       : *is == CSV_GROUPS  ? "of groups"
                                             : "ignored",
-                       role == CSV_WEIGHTS ? "another one for weights" : "a feature");
+                       role == CSV_WEIGHTS  ? "another one for weights"
+                       : role == CSV_GROUPS ? "another one for groups"
+                                            : "a feature");
     if (role == CSV_TARGET && source->targets == CSV_MOST_TARGETS)
         return tg_fail(source->error, "%s: more than %d targets", path, CSV_MOST_TARGETS);
     if (role == CSV_TARGET)
@@ -130,6 +133,10 @@ static bool add(csv_source *source, const char *text, csv_role role)
     if (role == CSV_WEIGHTS) {
         source->weighted = true;
         source->weight_column = column;
+    }
+    if (role == CSV_GROUPS) {
+        source->grouped = true;
+        source->group_column = column;
     }
     *is = role;
     return true;
@@ -228,8 +235,8 @@ static bool find_categories(csv_source *source, dataset_task task)
         csv_column *column = &source->column[i];
         const size_t *of = count[i], missing = of[CSV_MISSING] + of[CSV_MAYBE_MISSING],
                      words = of[CSV_WORD] + of[CSV_FORMATTED] + of[CSV_HUGE];
-        const bool asked =
-            column->role == CSV_CATEGORIES || (column->role == CSV_TARGET && task == DATASET_CLASSIFICATION);
+        const bool asked = column->role == CSV_CATEGORIES || column->role == CSV_GROUPS ||
+                           (column->role == CSV_TARGET && task == DATASET_CLASSIFICATION);
         column->named = asked ? words > 0 : 2 * of[CSV_WORD] > source->rows - missing;
         if (column->role == CSV_WEIGHTS || (column->role == CSV_TARGET && task == DATASET_REGRESSION))
             column->named = false;
@@ -240,12 +247,12 @@ static bool find_categories(csv_source *source, dataset_task task)
     return true;
 }
 
-/* True if the target or weight of a row is missing or, with `features`, any cell that is used. */
+/* True if the target, weight or group of a row is missing or, with `features`, any cell that is used. */
 static bool is_incomplete(const csv_source *source, size_t row, bool features)
 {
     for (size_t i = 0; i < source->table.columns; i++) {
         const csv_role role = source->column[i].role;
-        if ((role == CSV_TARGET || role == CSV_WEIGHTS || (features && role != CSV_IGNORED)) &&
+        if ((role == CSV_TARGET || role == CSV_WEIGHTS || role == CSV_GROUPS || (features && role != CSV_IGNORED)) &&
             csv_is_missing_at(source, row, i))
             return true;
     }
@@ -287,6 +294,7 @@ bool csv_choose_columns(csv_source *source, const dataset_options *options)
         return tg_fail(source->error, "%s: %zu %s, all of them targets, expected features as well", source->table.path,
                        columns, columns == 1 ? "column" : "columns");
     if ((options->weights && !add(source, options->weights, CSV_WEIGHTS)) ||
+        (options->groups && !add(source, options->groups, CSV_GROUPS)) ||
         !add_columns(source, options->ignore, CSV_IGNORED) ||
         !add_columns(source, options->categorical, CSV_CATEGORIES))
         return false;

@@ -149,15 +149,16 @@ static const char *doubt(const csv_source *source, size_t column, dataset *set)
 
 static void describe(const csv_source *source, size_t column, dataset *set)
 {
-    static const char *const kinds[] = {"number", "categorical", "target", "weight", "ignored"};
+    static const char *const kinds[] = {"number", "categorical", "target", "weight", "group", "ignored"};
     const csv_column *from = &source->column[column];
     dataset_column *to = &set->column[column];
-    const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION;
-    const bool numbers = !class && from->role != CSV_CATEGORIES && from->role != CSV_IGNORED;
+    const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION,
+               entries = class || from->role == CSV_CATEGORIES || from->role == CSV_GROUPS,
+               numbers = !entries && from->role != CSV_IGNORED;
     char number[NUMBER_TEXT];
     to->kind = class ? "class" : kinds[from->role];
     to->name = source->names ? dataset_text(&set->memory, source->names[column]) : NULL;
-    to->entries = class || from->role == CSV_CATEGORIES ? from->classes.found : 0;
+    to->entries = entries ? from->classes.found : 0;
     to->low = numbers ? from->low : NAN;
     to->high = numbers ? from->high : NAN;
     to->missing = from->missing;

@@ -157,6 +157,8 @@ static bool options_fit(const char *spec, const dataset_kind *kind, const datase
         return tg_fail(error, "%s: duplicates are dropped of csv: only", spec);
     if (!kind->columns && options->weights)
         return tg_fail(error, "%s: a column of weights is for csv: only", spec);
+    if (!kind->columns && options->groups)
+        return tg_fail(error, "%s: a column of groups is for csv: only", spec);
     if (kind->path && (options->rows || options->noise != 0))
         return tg_fail(error, "%s: rows and noise are for synthetic data only", spec);
     if (!(options->noise <= 1000))

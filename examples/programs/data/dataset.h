@@ -61,11 +61,16 @@ typedef struct dataset_options {
                                 numbers always are. If there are words among its numbers, each cell is a word. */
     const char *weights; /* column with the weight of each row, written as in `target`; it is no feature. Rows without
                             one are treated like rows without a target. NULL: all rows count once */
+    const char *groups;  /* column whose entries say which rows belong together, such as all of a patient; written as in
+                           `target`, and no feature. Rows without one are treated like rows without a target. NULL: each
+                           row is on its own */
     dataset_missing missing;
-    bool drop_duplicates; /* of rows with the same features, targets and weights only the first stays */
+    bool drop_duplicates; /* of rows with the same features, targets, weights and groups only the first stays */
 } dataset_options;
 
-/* The split of the rows; zero is the default everywhere. Rows that are not for validation or test are for training. */
+/* The split of the rows; zero is the default everywhere. Rows that are not for validation or test are for training.
+ * With groups, no group is divided: "rows" below are then groups, except those of "first:N", as in scikit-learn's
+ * GroupShuffleSplit and its GroupKFold with shuffle. For the stratification a group has its most frequent class. */
 typedef struct dataset_parts {
     uint64_t seed; /* of the rows chosen at random */
 
@@ -102,8 +107,8 @@ typedef struct dataset_feature {
 /* A column of a CSV file and its role; examples/programs/report/columns.h prints them. */
 typedef struct dataset_column {
     char *name;        /* NULL if the file has none */
-    const char *kind;  /* "number", "categorical", "target", "class", "weight" or "ignored" */
-    size_t entries;    /* number of distinct categories or classes in the file; else 0 */
+    const char *kind;  /* "number", "categorical", "target", "class", "weight", "group" or "ignored" */
+    size_t entries;    /* number of distinct categories, classes or groups in the file; else 0 */
     double low, high;  /* for numbers: the smallest and the largest; else NaN */
     char *example;     /* the first entry, empty if all are missing */
     size_t missing;    /* cells without a value, in rows that were dropped too */
@@ -133,6 +138,8 @@ typedef struct dataset {
     char **target_names;   /* regression: [targets], empty where they have none; or NULL */
     size_t *target_column; /* columns of the targets in a CSV file: [targets], or [1] for a classification; else NULL */
     size_t weight_column;  /* if there are weights */
+    size_t groups;         /* number of groups of rows; 0: each row is on its own */
+    size_t group_column;   /* if there are groups */
     size_t width, height;  /* of images, row-major, features = height * width; else 0 */
     size_t test_rows;      /* number of last rows that the source defines as the test split; else 0 */
 
@@ -140,6 +147,7 @@ typedef struct dataset {
     int32_t *labels; /* [rows], 0 .. classes-1, for a classification; else NULL */
     float *y;        /* [rows, targets] for a regression; else NULL */
     float *weight;   /* [rows]: weights, none negative, some positive in each split; NULL: all are 1 */
+    int32_t *group;  /* [rows], 0 .. groups-1, by the ascending order of the column's entries; NULL without groups */
     double *cells;  /* [rows, columns] of a CSV file: the number, or the index of the category or class; NaN: missing */
     size_t *number; /* [rows]: index of each row in the source, from 0, where some were dropped; NULL: the same */
 
@@ -228,8 +236,12 @@ int dataset_soften(dataset *set, bool soft);
 double dataset_in_source(const dataset *set, size_t feature, double value);
 
 /* Writes some rows into order [from->rows], in a random order in which, in a table of classes, every part has all
- * classes in about the same proportion. False without memory. */
-bool dataset_shuffle(const dataset *set, const dataset_part *from, uint64_t seed, int32_t *order);
+ * classes in about the same proportion. `first` is the number of rows that the first part is to have; if there are
+ * groups, it moves to the nearest end of one. False without memory. */
+bool dataset_shuffle(const dataset *set, const dataset_part *from, uint64_t seed, int32_t *order, size_t *first);
+
+/* The number of groups that rows of a part are of, if there are groups. */
+size_t dataset_count_groups(const dataset *set, const dataset_part *part);
 
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
 void dataset_free(dataset *set);

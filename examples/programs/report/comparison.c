@@ -343,7 +343,8 @@ static comparison_pair pair_of(const comparison *c, const comparison_group *grou
     pair.test = statistics_compare(w->values, w->rivals, (size_t)pair.pairs);
     if (w->by_rows && pair.pairs > 1) {
         pair.here_p = pair.test.p;
-        look_at_rows(m, w, pair.pairs, &pair);
+        if (!c->grouped) /* values of clusters are no losses */
+            look_at_rows(m, w, pair.pairs, &pair);
         count_half(w, pair.pairs, &pair);
     }
     pair.difference = estimate_of(w, pair.pairs, true);

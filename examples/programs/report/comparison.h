@@ -55,6 +55,7 @@ typedef struct comparison {
     double margin;     /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
     bool tests_margin; /* test whether groups are equal within it */
     bool redrawn;      /* seeds draw training and test rows from one table */
+    bool grouped;      /* rows of the runs are groups of rows: clusters */
     bool validates;    /* the runs have values of validation splits that are no larger than the test splits */
     bool same_folds;   /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
 } comparison;

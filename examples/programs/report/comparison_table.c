@@ -246,7 +246,9 @@ static void add_meaning(const view *v, table *t)
                        v->by_fold ? "folds, which share most training samples"
                        : v->folds ? "folds of all seeds"
                                   : "seeds",
-                       v->c->redrawn && v->c->runs[0].row_count > 0 ? " and their test samples" : "");
+                       !v->c->redrawn || v->c->runs[0].row_count == 0 ? ""
+                       : v->c->grouped                                ? " and their groups of test samples"
+                                                                      : " and their test samples");
     else
         table_add_note(t, "%s",
                        v->most == 0 ? "No run has finished."
@@ -310,6 +312,7 @@ static void add_pair(const view *v, table *t, const comparison_pair *p, int meas
                                    .here_p = p->here_p,
                                    .half = p->half,
                                    .samples = p->rows,
+                                   .grouped = v->c->grouped,
                                    .margin = c->margin > 0 ? c->margin : COMPARISON_MARGIN,
                                    .equal_p = p->equal_p,
                                    .comparisons = v->pair_count},

@@ -74,6 +74,7 @@ typedef struct runlog_about {
     const char *measures;   /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
     double margin;          /* --margin; 0: none */
     bool redrawn;           /* seeds draw training and test rows from one table, and whether */
+    bool grouped;           /* splits do not divide groups of rows, which are the unit of intervals */
     bool validates;         /* validation splits are no larger than the test splits */
     bool same_folds;        /* all seeds have the same folds, as in a comparison */
     bool searched;          /* the learning rate was, as far as the search goes */

@@ -224,6 +224,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .margin = log->about.margin,
                       .tests_margin = log->about.margin > 0,
                       .redrawn = log->about.redrawn,
+                      .grouped = log->about.grouped,
                       .validates = log->about.validates && log->has_test,
                       .same_folds = log->about.same_folds};
     c->measure_count = list_measures(log, c->measures);

@@ -110,7 +110,8 @@ static void say_here(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
     say(sentence, ", but not on others, ");
     say_p(f, f->p, sentence);
     if (f->half > 0 && FEW * f->half <= f->samples)
-        say(sentence, "; %d of %d samples make%s half of the difference", f->half, f->samples, f->half == 1 ? "s" : "");
+        say(sentence, "; %d of %d %s make%s half of the difference", f->half, f->samples,
+            f->grouped ? "groups" : "samples", f->half == 1 ? "s" : "");
 }
 
 static void say_result(const verdict_facts *f, char sentence[VERDICT_SENTENCE])

@@ -32,6 +32,7 @@ typedef struct verdict_facts {
     double p;                       /* p-value of the difference, corrected for `comparisons` */
     double here_p;                  /* the same if only splits of these samples are meant; NaN: unknown */
     int half, samples;              /* the fewest of the samples that make half of the difference; 0: unknown */
+    bool grouped;                   /* these are groups of samples */
     double margin;                  /* equal means: within this share of the base (of 1 for shares) */
     double equal_p;                 /* p-value of the test of that, corrected; NaN: not tested */
     int comparisons;

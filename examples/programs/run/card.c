@@ -78,7 +78,7 @@ static char *data_text(const run_spec *s, const run_source *from)
     const dataset *data = &from->data;
     json_t *inputs = json_array(), *targets = json_array(), *answers = json_array(), *classes = json_array(),
            *letters = json_array(), *weights = data->weight ? json_array() : NULL,
-           *class_weights = from->class_weight ? json_array() : NULL;
+           *groups = data->group ? json_array() : NULL, *class_weights = from->class_weight ? json_array() : NULL;
     const size_t answered = from->is_text || source_reconstructs(s) ? 0 : data->classes + data->targets;
     json_t *constant = answered ? constant_json(data) : NULL;
     const char *task = from->is_text                          ? "letters"
@@ -106,6 +106,9 @@ static char *data_text(const run_spec *s, const run_source *from)
     if (data->weight)
         json_array_append_new(weights, column_json(NULL, NULL, 0, (json_int_t)data->weight_column, "column",
                                                    data->column[data->weight_column].name, NULL, false));
+    if (data->group)
+        json_array_append_new(groups, column_json(NULL, NULL, 0, (json_int_t)data->group_column, "column",
+                                                  data->column[data->group_column].name, NULL, false));
     for (size_t i = 0; i < data->classes; i++)
         json_array_append_new(classes, json_string(data->class_names[i]));
     for (size_t i = 0; from->class_weight && i < data->classes; i++)
@@ -113,11 +116,11 @@ static char *data_text(const run_spec *s, const run_source *from)
     for (int i = 0; i < from->letters.vocabulary; i++)
         json_array_append_new(letters, json_integer(from->letters.letter[i]));
     const bool complete = json_array_size(constant) == answered;
-    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*, s:o*, s:o*}", "task", task,
+    json_t *object = json_pack("{s:s, s:o, s:o, s:o, s:o, s:f, s:b, s:o, s:o*, s:o*, s:o*, s:o*, s:o*}", "task", task,
                                "inputs", inputs, "classes", classes, "targets", targets, "answers", answers,
                                "pixel_scale", data->width ? data->feature_scale[0] : 1., "lines", from->letters.lines,
-                               "letters", letters, "weights", weights, "class_weights", class_weights, "utf8",
-                               from->letters.utf8 ? json_true() : NULL, "constant", constant);
+                               "letters", letters, "weights", weights, "groups", groups, "class_weights", class_weights,
+                               "utf8", from->letters.utf8 ? json_true() : NULL, "constant", constant);
     char *text = complete ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     return text;

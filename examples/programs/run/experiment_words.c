@@ -27,13 +27,18 @@ static bool validates(const run_spec *s)
 /* The split of the rows, in a sentence. */
 static const char *split_of(const experiment *e)
 {
-    const bool fixed = e->settings.run.split[0] == 'f';
+    const bool fixed = e->settings.run.split[0] == 'f', grouped = e->from.data.group;
     if (e->settings.run.folds)
-        return fixed ? "Folds are drawn once, the same for all seeds; intervals allow for samples that seeds share."
-                     : "Folds are redrawn per seed, the same for all activations; intervals allow for samples that "
-                       "seeds share.";
+        return fixed     ? "Folds are drawn once, the same for all seeds; intervals allow for samples that seeds share."
+               : grouped ? "Folds of groups are redrawn per seed, the same for all activations; intervals allow for "
+                           "groups that seeds share."
+                         : "Folds are redrawn per seed, the same for all activations; intervals allow for samples that "
+                           "seeds share.";
     if (fixed)
         return "The split is fixed: intervals do not cover the effect of another split.";
+    if (grouped)
+        return "Groups are redrawn per seed, the same for all activations; intervals allow for groups that seeds "
+               "share.";
     return e->from.data.test_rows
                ? "Training samples are redrawn per seed, the same for all activations; test samples are fixed."
                : "Splits are redrawn per seed, the same for all activations; intervals allow for samples that seeds "
@@ -143,6 +148,7 @@ runlog_about experiment_about(const experiment *e)
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
                           .redrawn = is_redrawn(e),
+                          .grouped = data->group,
                           .validates = validates(s),
                           .same_folds = s->folds && s->split[0] == 'f',
                           .remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE,

@@ -142,7 +142,7 @@ static bool is_listed(const listing *l, int which, int measure)
 static void list_header(const listing *l, FILE *to)
 {
     const bool classes = l->of->of->task == TG_CARD_CLASSES;
-    fputs("row", to);
+    fputs(l->of->from->data.group ? "row,group" : "row", to);
     for (int which = 0; which < 2; which++) {
         for (int k = 0; k <= classes; k++)
             fprintf(to, ",%s%s", prefixes[which], columns[k]);
@@ -167,6 +167,8 @@ static bool list_rows(const void *context, FILE *to)
         const int32_t row = part->row[i];
         const double weight = set->weight ? set->weight[row] : 1;
         fprintf(to, "%zu", number_of(set, row));
+        if (set->group)
+            fprintf(to, ",%d", set->group[row]);
         for (int which = 0; which < 2; which++) {
             fprintf(to, ",%.17g", l->each[which]->loss[i]);
             if (l->of->of->task == TG_CARD_CLASSES)

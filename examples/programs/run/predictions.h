@@ -4,7 +4,8 @@
  *     predictions_row(&card, logits, NULL, true, stdout);           // setosa,0.93,0.93,0.07
  *
  *     rows.csv            row, loss, correct: of every row of the test split (or else of the validation split), with
- *                         the row's index in the source, from 0. correct is 1 or 0, for classes. The mean of the
+ *                         the row's index in the source, from 0. correct is 1 or 0, for classes. With groups also
+ *                         group, the index of the row's entry in ascending order, from 0. The mean of the
  *                         losses is the run's; two runs with the same split are compared row by row. Then what the
  *                         row adds to other measures (influence.h), and with constant_ before the name all these of a
  *                         constant prediction (constant.h).

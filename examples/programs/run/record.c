@@ -173,7 +173,7 @@ static const char *const row_columns[] = {"row",
 #include "examples/programs/report/fields.def"
 #define ROW_FIELD(member, column) "constant_" column,
 #include "examples/programs/report/fields.def"
-                                          "weight", "loss_weight"};
+                                          "weight", "loss_weight", "group"};
 enum { ROW_COLUMNS = sizeof row_columns / sizeof *row_columns };
 static const char *const grid_columns[] = {"x", "y", "class", "probability"};
 enum { GRID_COLUMNS = sizeof grid_columns / sizeof *grid_columns };
@@ -428,16 +428,54 @@ static void weigh(table *t, int column, int by)
         row[column] = sum / weights + row[by] * t->rows / weights * (row[column] - sum / weights);
 }
 
+enum { WEIGHT = RUNLOG_ROW, LOSS_WEIGHT, GROUP, CONSTANT = 1 + RUNLOG_ROW_MEASURES };
+
+/* Groups take the place of their rows. A row's value y is mean + (y - mean); that of one of G groups is mean + G / rows
+ * times the sum of (y - mean) over its rows. So the mean stays, and plain variances are those of a mean over clusters:
+ * rows of one group depend on each other (Cameron and Miller, 2015, "A Practitioner's Guide to Cluster-Robust
+ * Inference"). Groups are listed by number, which takes the place of the row's. */
+static void join_groups(table *t)
+{
+    size_t groups = 0, *place;
+    double mean[RUNLOG_ROW] = {0}, *joined;
+    for (int i = 0; i < t->rows; i++)
+        groups = fmax((double)groups, t->number[i * ROW_COLUMNS + GROUP] + 1);
+    place = memory_checked(calloc(groups + 1, sizeof *place));
+    for (int i = 0; i < t->rows; i++)
+        place[(size_t)t->number[i * ROW_COLUMNS + GROUP]] = 1;
+    size_t count = 0;
+    for (size_t g = 0; g < groups; g++)
+        place[g] = place[g] ? count++ : 0;
+    joined = memory_checked(calloc(count * ROW_COLUMNS + 1, sizeof *joined));
+    for (int i = 0; i < t->rows; i++)
+        for (int c = 1; c < RUNLOG_ROW; c++)
+            mean[c] += t->number[i * ROW_COLUMNS + c] / t->rows;
+    for (size_t k = 0; k < count; k++)
+        memcpy(joined + k * ROW_COLUMNS, mean, sizeof mean);
+    for (int i = 0; i < t->rows; i++) {
+        const double *row = t->number + i * ROW_COLUMNS;
+        double *to = joined + place[(size_t)row[GROUP]] * ROW_COLUMNS;
+        to[0] = row[GROUP];
+        for (int c = 1; c < RUNLOG_ROW; c++)
+            to[c] += (double)count / t->rows * (row[c] - mean[c]);
+    }
+    free(place);
+    free(t->number);
+    t->number = joined;
+    t->rows = (int)count;
+}
+
 /* The numbers and values [rows, RUNLOG_ROW] of rows.csv, in the place of the table's numbers. */
 static void take_rows(table *t)
 {
-    enum { WEIGHT = RUNLOG_ROW, LOSS_WEIGHT, CONSTANT = 1 + RUNLOG_ROW_MEASURES };
     const bool weighted = t->rows && !isnan(t->number[WEIGHT]), of_classes = t->rows && !isnan(t->number[LOSS_WEIGHT]);
     for (int column = 1; column < RUNLOG_ROW; column++) {
         const bool loss = column == 1 || column == CONSTANT;
         if (weighted || (loss && of_classes))
             weigh(t, column, loss && of_classes ? LOSS_WEIGHT : WEIGHT);
     }
+    if (t->rows && !isnan(t->number[GROUP]))
+        join_groups(t);
     for (int i = 0; i < t->rows; i++)
         memmove(t->number + i * RUNLOG_ROW, t->number + i * ROW_COLUMNS, RUNLOG_ROW * sizeof *t->number);
 }

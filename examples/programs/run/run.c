@@ -439,11 +439,11 @@ static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part
 static bool search_steps(trainer *r, refit *again, int net, found *out, tg_error *error)
 {
     const dataset *data = &r->from->data;
-    const size_t valid = data->validation.rows;
+    size_t valid = data->validation.rows;
     again->train = data->train;
     again->valid = data->validation;
     if (net > 0) {
-        if (!dataset_shuffle(data, &again->rows, seed_of(r->spec, net), again->order))
+        if (!dataset_shuffle(data, &again->rows, seed_of(r->spec, net), again->order, &valid))
             return tg_fail(error, "out of memory");
         again->valid = (dataset_part){valid, again->order};
         again->train = (dataset_part){again->rows.rows - valid, again->order + valid};

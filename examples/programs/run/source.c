@@ -94,6 +94,7 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
                                      .ignore = s->ignore,
                                      .categorical = s->categorical,
                                      .weights = s->weights,
+                                     .groups = s->groups,
                                      .drop_duplicates = s->drop_duplicates,
                                      .missing = (dataset_missing)options_position(spec_missings, s->missing)};
     return dataset_load(s->data, &options, &from->data, error) && source_complete(s, from, error) &&
@@ -332,12 +333,24 @@ static void describe_repeated(const dataset *data, FILE *out)
     static const char *const names[] = {"validation", "test"};
     for (int i = 0; i < 2; i++) {
         const size_t count = dataset_repeated(data, parts[i], &data->train);
+        const bool many = 10 * count > parts[i]->rows;
         if (count > 0 && count < SIZE_MAX)
-            fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s.\n",
-                    10 * count > parts[i]->rows ? "Warning: " : "", count, parts[i]->rows, names[i],
-                    count == 1 ? "s" : "ve",
-                    10 * count > parts[i]->rows ? ", so that their measures are too good; " ADVICE_DUPLICATES : "");
+            fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s%s.\n",
+                    many ? "Warning: " : "", count, parts[i]->rows, names[i], count == 1 ? "s" : "ve",
+                    many ? ", so that their measures are too good; " ADVICE_DUPLICATES : "",
+                    many && !data->group ? "; " ADVICE_GROUPS : "");
     }
+}
+
+static void describe_groups(const dataset *data, FILE *out)
+{
+    const char *name = data->group ? data->column[data->group_column].name : NULL;
+    if (!data->group)
+        return;
+    fprintf(out, "Groups of rows, by column ");
+    name ? fprintf(out, "'%s'", plain_name(name, (char[PLAIN_NAME]){0})) : fprintf(out, "%zu", data->group_column);
+    fprintf(out, ": %zu training, %zu validation and %zu test groups.\n", dataset_count_groups(data, &data->train),
+            dataset_count_groups(data, &data->validation), dataset_count_groups(data, &data->test));
 }
 
 static void describe_weights(const run_source *from, FILE *out)
@@ -390,6 +403,7 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
     fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
     fprintf(out, "%zu training, %zu validation and %zu test samples.%s%s\n", data->train.rows, data->validation.rows,
             data->test.rows, split ? " " : "", split ? split : "");
+    describe_groups(data, out);
     if (strncmp(s->data, "csv:", 4) == 0) {
         describe_absent(data, &data->train, "training", out);
         describe_absent(data, &data->validation, "validation", out);

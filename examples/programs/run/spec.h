@@ -18,7 +18,8 @@
 typedef struct run_spec {
     net_spec net; /* first: net_options */
     const char *gated;
-    const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing, *weights;
+    const char *data, *validation, *test, *split, *target, *task, *header, *ignore, *categorical, *missing, *weights,
+        *groups;
     int rows, folds, fold; /* fold: from 1 on; 0 without folds */
     double noise;
     int epochs, epoch_windows, batch, accumulate, shards, patience, nets, seed;

@@ -13,7 +13,7 @@ static bool is_same(const json_t *a, const json_t *b, const char *option)
 
 bool seen_by(const char *model, const json_t *config)
 {
-    static const char *const splits[] = {"validation", "test", "split", "folds", "fold"};
+    static const char *const splits[] = {"validation", "test", "split", "folds", "fold", "groups"};
     char path[PATH_MAX];
     const char *slash = strrchr(model, '/');
     const int length = slash ? (int)(slash - model) : 1;

@@ -132,7 +132,8 @@ START_TEST(empty_columns_and_rows_at_the_end_are_left_out)
     ck_assert_uint_eq(set.columns, 3);
     ck_assert_uint_eq(set.unnamed, 2);
     ck_assert_uint_eq(set.rows, 3);
-    ck_assert_uint_eq(set.dropped, 2);
+    ck_assert_uint_eq(set.empty, 2);
+    ck_assert_uint_eq(set.dropped, 0);
     ck_assert_double_eq_tol(set.column[2].high, 3, 1e-9);
     dataset_free(&set);
     set = loaded("1.5,2,1,\n2.5,1,3,\n3.5,4,2,\n", (dataset_options){0});

@@ -132,12 +132,11 @@ START_TEST(repeated_rows_are_counted_and_can_be_dropped)
     expect_fine(train_run("train",
                           "--data coins.csv --ignore id --test none --validation first:30 --epochs 1 --hidden 4 "
                           "--no-plots --out m"));
-    ck_assert_msg(
-        strstr(train_output,
-               "Warning: 30 of 30 validation samples have the features of a training sample, so "
-               "that their measures are too good; --drop-duplicates keeps one of each; if a column names where rows "
-               "are from, such as a patient, --groups COLUMN keeps its rows in one split"),
-        "%s", train_output);
+    ck_assert_msg(strstr(train_output,
+                         "Warning: 30 of 30 validation samples have the features of a training sample, so "
+                         "that their measures are too good; --drop-duplicates keeps one of each; --groups COLUMN "
+                         "keeps rows of one origin, such as a patient, in one split"),
+                  "%s", train_output);
     expect_fine(train_run("train", "--data coins.csv --ignore id --drop-duplicates --test none --validation first:10 "
                                    "--epochs 1 --hidden 4 --no-plots --out n"));
     ck_assert_msg(strstr(train_output, "coins: 50 rows, 3 features, 100 duplicates dropped"), "%s", train_output);

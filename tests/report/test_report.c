@@ -338,7 +338,9 @@ START_TEST(a_loss_that_still_falls_is_seen)
     ck_assert(verdict_still_falls((double[]){-1, -2, -3, -4}, 4));
     ck_assert(!verdict_still_falls(flat, 20));
     ck_assert(!verdict_still_falls(turned, 20));
-    ck_assert(!verdict_still_falls(falling, 3));
+    ck_assert(verdict_still_falls(falling, 3));
+    ck_assert(!verdict_still_falls(falling, 2));
+    ck_assert(!verdict_still_falls((double[]){3, 1, 2}, 3));
     ck_assert(!verdict_still_falls((double[]){1, NAN, NAN, NAN}, 4));
 }
 END_TEST

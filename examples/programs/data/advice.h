@@ -30,8 +30,7 @@
 /* More than a tenth of the validation or test rows have the features of a training row. */
 #define ADVICE_DUPLICATES "--drop-duplicates keeps one of each"
 /* The same, if rows have no groups yet. */
-#define ADVICE_GROUPS \
-    "if a column names where rows are from, such as a patient, --groups COLUMN keeps its rows in one split"
+#define ADVICE_GROUPS "--groups COLUMN keeps rows of one origin, such as a patient, in one split"
 
 /* ---- refusals of a table ---- */
 

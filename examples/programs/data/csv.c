@@ -184,8 +184,10 @@ static bool collect(csv_source *source, dataset *set)
 
 static bool build(csv_source *source, const dataset_options *options, dataset *set)
 {
-    const size_t rows_of_file = source->rows;
+    set->empty = source->rows;
     csv_cut_rows(source);
+    const size_t rows_of_file = source->rows;
+    set->empty -= rows_of_file;
     if (!csv_choose_columns(source, options) || !csv_check_cells(source, options->missing) ||
         !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)) ||
         !collect(source, set) || !plan_features(source, options->missing, set))

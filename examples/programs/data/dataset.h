@@ -157,6 +157,7 @@ typedef struct dataset {
     bool header;            /* its first line names the columns */
     dataset_column *column; /* [columns]; else NULL */
 
+    size_t empty;             /* rows without any value at the end of the file, which are left out */
     size_t duplicates;        /* rows that were dropped because an earlier one is the same */
     size_t dropped;           /* rows of the source that were dropped because of missing cells */
     dataset_feature *feature; /* [features] of a CSV file; else NULL */

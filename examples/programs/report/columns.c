@@ -58,6 +58,8 @@ static void add_readings(table *t, const dataset *set)
     if (set->unnamed)
         table_add_note(t, "Left out: %zu column%s at the ends of the lines, without a name or a value.", set->unnamed,
                        plural((long long)set->unnamed));
+    if (set->empty)
+        table_add_note(t, "Left out: %zu empty row%s at the end.", set->empty, plural((long long)set->empty));
     for (size_t i = 0; i < set->columns && notes < MOST_WARNINGS; i++) {
         const dataset_column *column = &set->column[i];
         notes += column->zeros || !isnan(column->gap);

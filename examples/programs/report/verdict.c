@@ -9,11 +9,11 @@
 
 bool verdict_still_falls(const double losses[], int count)
 {
-    const int last = count - count / 4;
+    const int last = count - (count < 8 ? 1 : count / 4);
     double before = INFINITY, after = INFINITY;
     for (int i = 0; i < count; i++)
         *(i < last ? &before : &after) = fmin(i < last ? before : after, losses[i]);
-    return count >= 4 && after < before - 0.01 * fabs(before);
+    return count >= 3 && after < before - 0.01 * fabs(before);
 }
 
 enum { NAME = 64 }; /* the most bytes of a name */

@@ -55,8 +55,8 @@ enum {
 void verdict_headline(const char *const names[], const int of[], int count, const char *pairs,
                       char sentence[VERDICT_SENTENCE]);
 
-/* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs is more
- * than 1 % below the best before. False for fewer than four epochs. */
+/* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs, at least
+ * one, is more than 1 % below the best before. False for fewer than three epochs. */
 bool verdict_still_falls(const double losses[], int count);
 
 #endif

@@ -54,8 +54,8 @@ if (count >= too_many) {
 }
 set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
-do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+do for [format in formats] {
+    eval value(format)
     set output out . "/accuracy." . format
     plot for [i=1:count] bands using (epoch(i)):(height(of(i, "val_accuracy_low"))):(height(of(i, "val_accuracy_high"))) \
              with filledcurves linetype shade(i) notitle, \

@@ -40,6 +40,7 @@ down = int(ceil(count / (1.0 * across)))
 size_x = 80 + (across < 2 ? 460 : 340 * across) + legend
 size_y = 130 + (across < 2 ? 460 : 360 * down)
 png = sprintf('set terminal pngcairo size %d, %d font "DejaVu Sans,12" background rgb "white"', size_x, size_y)
+pdf = sprintf('set terminal pdfcairo size %g, %g font "DejaVu Sans,9"', size_x / 130.0, size_y / 130.0)
 svg = sprintf('set terminal svg standalone size %d, %d font "DejaVu Sans,14" background rgb "white" noenhanced', size_x, size_y)
 
 unset label
@@ -57,8 +58,8 @@ right = 1 - (legend + 0.0) / size_x
 top = 1 - 84.0 / size_y
 low = 84.0 / size_y
 
-do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+do for [format in formats] {
+    eval value(format)
     set output out . "/boundary." . format
     set label 1 title at screen 10.0 / size_x, screen 1 - 18.0 / size_y left noenhanced font ",14"
     set label 2 "class, the paler the less sure, and test rows; first seed" at screen 10.0 / size_x, screen 1 - 42.0 / size_y left \

@@ -45,8 +45,8 @@ if (count >= too_many) {
 set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced \
     textcolor rgb "#404040"
 
-do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+do for [format in formats] {
+    eval value(format)
     set output out . "/loss." . format
     plot for [i=1:count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
              with filledcurves linetype shade(i) notitle, \

@@ -30,14 +30,15 @@ set xrange [SIZE_min - 0.02 * across : SIZE_max + 0.02 * across]
 set tmargin 4.5
 wide = is_regression ? 900 : 1400
 png = sprintf('set terminal pngcairo size %d, 560 font "DejaVu Sans,12" background rgb "white"', wide)
+pdf = sprintf('set terminal pdfcairo size %g, 3.5 font "DejaVu Sans,9"', wide / 160.0)
 svg = sprintf('set terminal svg size 640, %d font "DejaVu Sans,14" background rgb "white" noenhanced', is_regression ? 620 : 1160)
 heading(text) = text . (RUNS_max < 2 ? "one seed" : sprintf("mean of %d %s, band: %s", RUNS_max, averaged, RUNS_max > 3 ? "95 % interval" : "least to greatest"))
 
-do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+do for [format in formats] {
+    eval value(format)
     set output out . "/noise." . format
     if (!is_regression) {
-        set multiplot layout format eq "png" ? 1 : 2, format eq "png" ? 2 : 1
+        set multiplot layout format eq "svg" ? 2 : 1, format eq "svg" ? 1 : 2
         set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
         set label 2 heading("accuracy; ") at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
         unset logscale y
@@ -60,7 +61,7 @@ do for [format in "png svg"] {
     edge(i, name) = of_noise(i, "loss") > peak ? NaN : within(of_noise(i, name))
     set label 2 heading("loss; ") at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
     set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
-    if (format eq "png") { set key outside right center vertical } else { set key outside bottom center horizontal }
+    if (format ne "svg") { set key outside right center vertical } else { set key outside bottom center horizontal }
     set key maxrows 14 Left reverse samplen 2.5 spacing 1.3 noenhanced notitle
     plot for [i=1:count] noise using (column("noise")):(edge(i, "loss_low")):(edge(i, "loss_high")) with filledcurves linetype shade(i) notitle, \
          for [i=1:count] noise using (column("noise")):(of_noise(i, "loss")) with linespoints linetype solid(i) title full_name(i)

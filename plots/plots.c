@@ -189,6 +189,8 @@ typedef struct drawing {
     const char *directory;
     char unfinished[PATH_MAX]; /* a folder in it, into which is drawn */
     const plots_look *look;
+    const char *into; /* the folder of the finished pictures */
+    bool paper;
 } drawing;
 
 static void write_settings(const void *context, FILE *to)
@@ -197,6 +199,7 @@ static void write_settings(const void *context, FILE *to)
     set_path(to, "dir", d->directory);
     set_path(to, "out", d->unfinished);
     fprintf(to, "steps_there=%d; ", shared_is_file(d->directory, "step_bands.csv"));
+    fputs(d->paper ? "formats='pdf'; " : "", to);
     set_look(to, d->look);
 }
 
@@ -205,20 +208,20 @@ static bool is_whole(const drawing *d, const char *name)
 {
     char end[33] = "";
     tg_error unread;
-    const bool svg = strstr(name, ".svg") != NULL;
+    const char *mark = strstr(name, ".svg") ? "</svg>" : strstr(name, ".pdf") ? "%%EOF" : "IEND";
     FILE *file = files_read(d->unfinished, name, &unread);
     const bool read =
         file && fseek(file, -(long)(sizeof end - 1), SEEK_END) == 0 && fread(end, sizeof end - 1, 1, file) == 1;
     if (file)
         fclose(file);
-    return read && memmem(end, sizeof end - 1, svg ? "</svg>" : "IEND", svg ? 6 : 4);
+    return read && memmem(end, sizeof end - 1, mark, strlen(mark));
 }
 
 static bool move(const drawing *d, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX];
     return snprintf(from, sizeof from, "%s/%s", d->unfinished, name) < (int)sizeof from &&
-           snprintf(to, sizeof to, "%s/%s", d->directory, name) < (int)sizeof to && rename(from, to) == 0;
+           snprintf(to, sizeof to, "%s/%s", d->into, name) < (int)sizeof to && rename(from, to) == 0;
 }
 
 static int is_picture(const struct dirent *entry)
@@ -238,7 +241,7 @@ static plots_outcome move_pictures(const drawing *d, tg_error *error)
                              entries[i]->d_name);
     for (int i = 0; i < count && outcome == PLOTS_DRAWN; i++)
         if (!move(d, entries[i]->d_name)) {
-            tg_fail(error, "cannot write '%.300s/%.60s': %s", d->directory, entries[i]->d_name, strerror(errno));
+            tg_fail(error, "cannot write '%.300s/%.60s': %s", d->into, entries[i]->d_name, strerror(errno));
             outcome = PLOTS_FAILED;
         }
     for (int i = 0; i < count; i++)
@@ -248,9 +251,10 @@ static plots_outcome move_pictures(const drawing *d, tg_error *error)
 }
 
 /* Runs scripts, ended by NULL, that draw into a folder of their own, and moves their pictures here. */
-static plots_outcome draw(const char *const scripts[], const char *directory, const plots_look *look, tg_error *error)
+static plots_outcome draw(const char *const scripts[], const char *directory, const char *into, const plots_look *look,
+                          tg_error *error)
 {
-    drawing d = {.directory = directory, .look = look};
+    drawing d = {.directory = directory, .look = look, .into = into, .paper = into != directory};
     files_remove_left(directory, ".pictures.", files_machine());
     snprintf(d.unfinished, sizeof d.unfinished, "%s/.pictures.%ld%s", directory, (long)getpid(), files_machine());
     files_remove_all(d.unfinished); /* of a killed process with our number */
@@ -272,7 +276,7 @@ static plots_outcome draw(const char *const scripts[], const char *directory, co
 
 plots_outcome plots_run(const char *script, const char *directory, tg_error *error)
 {
-    return draw((const char *const[]){script, NULL}, directory, &(plots_look){0}, error);
+    return draw((const char *const[]){script, NULL}, directory, directory, &(plots_look){0}, error);
 }
 
 /* The scripts of a comparison's pictures: loss.gp draws loss.png and loss.svg. */
@@ -330,13 +334,27 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error
     for (const struct picture *p = pictures; any && p < pictures + PICTURES; p++)
         if (is_drawn(p, directory, look, accuracy))
             scripts[count++] = p->script;
-    outcome = any ? draw(scripts, directory, look, error) : outcome;
+    outcome = any ? draw(scripts, directory, directory, look, error) : outcome;
     const bool others_are_old =
         any ? outcome == PLOTS_DRAWN : outcome == PLOTS_NOTHING && shared_is_file(directory, "bands.csv");
     for (const struct picture *p = pictures; others_are_old && p < pictures + PICTURES; p++)
         if (!any || !is_drawn(p, directory, look, accuracy))
             remove_picture(directory, p);
     return outcome;
+}
+
+plots_outcome plots_paper(const char *script, const char *directory, const char *into, const plots_look *look,
+                          tg_error *error)
+{
+    const char *scripts[PICTURES + 2] = {script};
+    int count = 1;
+    tg_error none;
+    bool accuracy;
+    const bool any = read_bands(directory, &accuracy, &none) == PLOTS_DRAWN;
+    for (const struct picture *p = pictures; any && p < pictures + PICTURES; p++)
+        if (is_drawn(p, directory, look, accuracy))
+            scripts[count++] = p->script;
+    return draw(scripts, directory, into, look, error);
 }
 
 /* ---- the terminal ---- */

@@ -49,6 +49,11 @@ void plots_list(const char *directory, FILE *out);
 /* Runs another script of plots/ on a folder; keeps the pictures that it draws. */
 plots_outcome plots_run(const char *script, const char *directory, tg_error *error);
 
+/* Runs a script, and those of plots_draw that there is data for, but as PDF with embedded fonts, into another folder
+ * that exists. */
+plots_outcome plots_paper(const char *script, const char *directory, const char *into, const plots_look *look,
+                          tg_error *error);
+
 /* Prints the curves of validation loss and accuracy as text, as wide as the terminal, or 80 columns elsewhere. Returns
  * false if nothing could be drawn; plots_draw then says why. */
 bool plots_show(const char *directory, FILE *out);

@@ -60,7 +60,8 @@ do for [b=1:bars] {
 }
 
 size_of(unit) = sprintf("%g, %g", (6.2 + 0.2 * longest) * unit, (1.2 + 0.26 * height) * unit)
-do for [format in exists("formats") ? formats : "png svg"] {
+if (!exists("formats")) { formats = "png svg" }
+do for [format in formats] {
     if (format eq "png") { eval 'set terminal pngcairo size ' . size_of(100) . ' font "DejaVu Sans,12" background rgb "white"' }
     if (format eq "svg") { eval 'set terminal svg size ' . size_of(100) . ' font "DejaVu Sans,14" background rgb "white" noenhanced' }
     if (format eq "pdf") { eval 'set terminal pdfcairo size ' . size_of(0.75) . ' font "DejaVu Sans,9"' }

@@ -75,8 +75,8 @@ set xlabel searched
 set ylabel is_regression ? "validation MSE, standardised targets, best epoch" : "validation loss, best epoch"
 set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
-do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+do for [format in formats] {
+    eval value(format)
     set output out . "/search." . format
     plot for [i=1:count] search using (at(i)):(edge("low")):(edge("high")) \
              with filledcurves linetype shade(i) notitle, \

@@ -43,8 +43,8 @@ if (count >= too_many) {
 set label 2 "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d %s", RUNS_max, averaged)) at graph 0, graph 1 \
     left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
-do for [format in "png svg"] {
-    eval format eq "png" ? png : svg
+do for [format in formats] {
+    eval value(format)
     set output out . "/" . picture . "." . format
     plot for [i=1:count] steps using (column("step")):(edge(i, "train_loss")) with lines linetype thin(i) notitle, \
          for [i=1:count] "" using (written("val_loss") == written("val_loss") ? column("step") : NaN):(of_step(i, "val_loss")) \

@@ -90,6 +90,8 @@ set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
 tics_of(low, high) = high / low > 2000 ? "1" : high / low > 50 ? "1 2 5" : high / low > 4 ? "1 1.5 2 3 5 7" : high / low > 1.5 ? "1 1.2 1.5 2 2.5 3 4 5 6 7 8 9" : \
     "1 1.05 1.1 1.15 1.2 1.25 1.3 1.35 1.4 1.5 1.6 1.7 1.8 1.9 2 2.1 2.2 2.3 2.4 2.5 2.7 3 3.2 3.5 3.7 4 4.2 4.5 4.7 5 5.5 6 6.5 7 7.5 8 8.5 9 9.5"
 
+if (!exists("formats")) { formats = "png svg" }
+pdf = 'set terminal pdfcairo size 5.6, 3.5 font "DejaVu Sans,9"' # for a paper; its fonts are embedded
 png = 'set terminal pngcairo size 900, 560 font "DejaVu Sans,12" background rgb "white"'
 # For the report, which a telephone shows too: less wide, the heading from the left edge and the legend below.
 svg = 'set terminal svg size 640, 620 font "DejaVu Sans,14" background rgb "white" noenhanced; ' . \

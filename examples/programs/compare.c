@@ -7,6 +7,7 @@
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/data_sets.h"
+#include "examples/programs/run/paper.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"
 
@@ -104,24 +105,33 @@ static char *const *axes_of(const dataset *data, char *names[2])
     return names;
 }
 
+/* What a look points to. */
+typedef struct look_texts {
+    char title[400], words[EXPERIMENT_POINT], *names[2];
+} look_texts;
+
+static plots_look look_of(const comparison *c, const runlog *log, look_texts *texts)
+{
+    const dataset *data = &c->e.from.data;
+    describe(c, texts->title, sizeof texts->title);
+    experiment_searched_words(&c->e, texts->words);
+    return (plots_look){.title = texts->title,
+                        .averaged = runlog_by_fold(log) ? "folds" : NULL,
+                        .searched = experiment_searched(&c->e),
+                        .searched_words = texts->words,
+                        .class_names = data->class_names,
+                        .classes = data->classes,
+                        .feature_names = axes_of(data, texts->names)};
+}
+
 /* Draws the pictures, on the terminal too. */
 static plots_outcome draw(const comparison *c, const runlog *log)
 {
     const char *out = c->e.settings.run.out;
     tg_error error;
-    char title[400], words[EXPERIMENT_POINT], *names[2];
-    const dataset *data = &c->e.from.data;
-    describe(c, title, sizeof title);
-    experiment_searched_words(&c->e, words);
-    const plots_outcome outcome = plots_draw(out,
-                                             &(plots_look){.title = title,
-                                                           .averaged = runlog_by_fold(log) ? "folds" : NULL,
-                                                           .searched = experiment_searched(&c->e),
-                                                           .searched_words = words,
-                                                           .class_names = data->class_names,
-                                                           .classes = data->classes,
-                                                           .feature_names = axes_of(data, names)},
-                                             &error);
+    look_texts texts;
+    const plots_look look = look_of(c, log, &texts);
+    const plots_outcome outcome = plots_draw(out, &look, &error);
     if (outcome == PLOTS_DRAWN && is_for_reading(c))
         plots_show(out, stdout);
     if (outcome != PLOTS_DRAWN)
@@ -147,6 +157,51 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
     const bool written = report_write(c->e.settings.run.out, &r, &error);
     if (!written)
         terminal_say("compare", NULL, error.text);
+    return written;
+}
+
+/* ---- for a paper ---- */
+
+typedef struct paper_subject {
+    const comparison *c;
+    const runlog *log;
+} paper_subject;
+
+static void put_results(const void *of, FILE *to)
+{
+    runlog_print_best(((const paper_subject *)of)->log, "latex", to);
+}
+
+static void put_definitions(const void *of, FILE *to)
+{
+    runlog_print_definitions(((const paper_subject *)of)->log, "latex text", to);
+}
+
+static void put_methods(const void *of, FILE *to)
+{
+    const paper_subject *p = of;
+    paper_methods(&p->c->e, p->c->command, to);
+    fputs("\nTests and tables.", to);
+    runlog_print_definitions(p->log, "table", to);
+}
+
+static bool write_paper(const comparison *c, const runlog *log)
+{
+    tg_error error;
+    look_texts texts;
+    const paper_subject subject = {c, log};
+    const paper p = {.out = c->e.settings.run.out,
+                     .title = texts.title,
+                     .of = &subject,
+                     .results = put_results,
+                     .definitions = put_definitions,
+                     .methods = put_methods,
+                     .script = "intervals.gp",
+                     .look = look_of(c, log, &texts),
+                     .draws = !c->e.settings.run.no_plots};
+    const bool written = paper_write(&p, &error);
+    if (!written)
+        terminal_say("compare", "--paper", error.text);
     return written;
 }
 
@@ -215,6 +270,7 @@ static void list_files(const void *context, FILE *to)
         plots_list(folder, to);
     }
     fputs(c->reported ? "; report.html" : "", to);
+    fputs(c->e.settings.paper ? "; paper/" : "", to);
 }
 
 /* Prints the command of `train` that repeats a run, in one line. */
@@ -244,6 +300,7 @@ static int show_results(comparison *c)
     const plots_outcome drawn = fine && !s->no_plots ? draw(c, log) : PLOTS_NOTHING;
     runlog_print_table_as(log, c->e.settings.format, stdout);
     c->drawn = drawn == PLOTS_DRAWN;
+    const bool papered = !fine || !c->e.settings.paper || write_paper(c, log);
     c->reported = fine && s->report && write_report(c, log, c->drawn, false);
     if (!s->report)
         runlog_remove_drawn(s->out);
@@ -253,7 +310,7 @@ static int show_results(comparison *c)
         print_repetition(c, runlog_winner(log));
     runlog_free(log);
     return drawn == PLOTS_INTERRUPTED ? signals_status()
-                                      : !fine || (s->report && !c->reported) || drawn == PLOTS_FAILED;
+                                      : !fine || !papered || (s->report && !c->reported) || drawn == PLOTS_FAILED;
 }
 
 /* False, with a message, if the options contradict each other. */
@@ -279,10 +336,10 @@ static bool read_options(comparison *c, int argc, char **argv)
  * it belongs to another comparison, or if it is to be overwritten while another process works in it. */
 static bool claim(comparison *c, tg_error *error)
 {
-    static const char *const ignored[] = {"version",        "seeds",    "activations", "jobs",   "out",
-                                          "format",         "no-plots", "report",      "config", "overwrite",
-                                          "tensorboard",    "part",     "measures",    "margin", "more-is-better",
-                                          "less-is-better", NULL};
+    static const char *const ignored[] = {"version",        "seeds",          "activations", "jobs",     "out",
+                                          "format",         "no-plots",       "report",      "paper",    "config",
+                                          "overwrite",      "tensorboard",    "part",        "measures", "margin",
+                                          "more-is-better", "less-is-better", NULL};
     const char *out = c->e.settings.run.out;
     const bool overwrite = c->e.settings.run.overwrite;
     json_t *config = config_of(c);

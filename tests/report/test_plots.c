@@ -54,14 +54,16 @@ START_TEST(the_table_comes_in_other_formats)
 {
     static const struct {
         const char *format, *has;
-    } cases[] = {{"markdown", "| gelu | 81.25 (0.0-100.0) | +12.50 | 0.250 (0.000-1.838) | -0.125 (-33.3 %) | "},
-                 {"markdown", "\n|---|---:|---:|"},
-                 {"latex", "\\\\\ngelu & 81.25 (0.0-100.0) & +12.50 & 0.250 (0.000-1.838) & -0.125 (-33.3 \\%) & "},
-                 {"latex", "\\begin{tabular}{lrrrrrrr}\n\\hline\nactivation & val acc \\% & $\\Delta$ val acc & "},
-                 {"latex", "\\end{tabular}\n"},
-                 {"csv", "activation,best_val_accuracy,best_val_accuracy_low,"},
-                 {"csv", "\ngelu,0.8125,0,1,0.125,"},
-                 {"csv", "\n\"si,lu\",0.5,,,-0.25,"}};
+    } cases[] = {
+        {"markdown", "| gelu | 81.25 (0.0-100.0) | +12.50 | 0.250 (0.000-1.838) | -0.125 (-33.3 %) | "},
+        {"markdown", "\n|---|---:|---:|"},
+        {"latex", "\\\\\ngelu & 81.25 (0.0--100.0) & +12.50 & 0.250 (0.000--1.838) & $-$0.125 ($-$33.3 \\%) & "},
+        {"latex", "% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrrrrrr}\n\\toprule\nactivation & val acc \\% & "
+                  "$\\Delta$ val acc & "},
+        {"latex", "\\end{tabular}\n"},
+        {"csv", "activation,best_val_accuracy,best_val_accuracy_low,"},
+        {"csv", "\ngelu,0.8125,0,1,0.125,"},
+        {"csv", "\n\"si,lu\",0.5,,,-0.25,"}};
     static char text[8192];
     runlog *log = run_log_small(true);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -63,10 +63,10 @@ START_TEST(a_table_is_printed_in_five_ways)
                                      "| a\\|b_1 | 97.1 +/-0.2 | -0.5* | x < 1 & \"so on\", as said |\n"
                                      "| relu | 5.0 | +10.25 |  |\n\n"
                                      "- It is so.\n\n+/- is the margin.\nacc %: share that is right.\n");
-    ck_assert_str_eq(as("latex"), "\\begin{tabular}{lrrl}\n\\hline\n"
-                                  "name & acc \\% & $\\Delta$ loss & what it is \\\\\n\\hline\n"
-                                  "a$|$b\\_1 & 97.1 $\\pm$0.2 & -0.5* & x $<$ 1 \\& \"so on\", as said \\\\\n"
-                                  "relu & 5.0 & +10.25 &  \\\\\n\\hline\n\\end{tabular}\n\n"
+    ck_assert_str_eq(as("latex"), "% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrl}\n\\toprule\n"
+                                  "name & acc \\% & $\\Delta$ loss & what it is \\\\\n\\midrule\n"
+                                  "a$|$b\\_1 & 97.1 $\\pm$0.2 & $-$0.5* & x $<$ 1 \\& \"so on\", as said \\\\\n"
+                                  "relu & 5.0 & +10.25 &  \\\\\n\\bottomrule\n\\end{tabular}\n\n"
                                   "% It is so.\n\n% +/- is the margin.\n% acc %: share that is right.\n");
     ck_assert_str_eq(as("csv"), "name,accuracy,low,high,diff loss,what it is\n"
                                 "a|b_1,0.971,0.969,0.973,-0.5*,\"x < 1 & \"\"so on\"\", as said\"\n"

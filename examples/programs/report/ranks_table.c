@@ -6,6 +6,7 @@
 #include "examples/programs/report/table.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,16 +200,67 @@ static void add_pairs(const ranks_answer *a, table *t)
         }
 }
 
-static void add_notes(const ranks_answer *a, table *t)
+static void put_note(const char *format, FILE *out, const char *text, ...)
 {
-    table_add_note(t, "Mean %s of each data set (%s), with what its own comparison above says of rates and scales.",
-                   a->q.measure, direction_words(a->q.direction));
-    table_add_note(t,
-                   "All together: Friedman's test of ranks, %s. Pairs: Wilcoxon's signed-rank test of the "
-                   "differences%s; p is corrected for %zu pairs by Holm. Probability: the Bayesian signed-rank test, "
-                   "which is not corrected for their number.",
-                   a->q.sets <= FEW_SETS ? "by random orders" : "as Iman and Davenport corrected it",
-                   a->relative ? " of logarithms" : "", a->q.forms * (a->q.forms - 1) / 2);
+    char note[1000];
+    va_list arguments;
+    va_start(arguments, text);
+    vsnprintf(note, sizeof note, text, arguments);
+    va_end(arguments);
+    table_print_sentence(note, false, format, out);
+}
+
+void ranks_print_definitions(const ranks_answer *a, const char *format, FILE *out)
+{
+    char margin[40];
+    if (strcmp(format, "latex text") == 0)
+        put_note(format, out,
+                 "All but the first are compared with %s, on %zu data sets; p of all together: %.2g. * significant at "
+                 "5 %%. Better, equal, worse: the probability of a difference of more than %s, and of less.",
+                 a->q.form[a->order[0]], a->q.sets, a->all, margin_of(a, margin));
+    put_note(format, out,
+             "A data set counts by its mean %s over the seeds (%s), with what its own comparison says of rates and "
+             "scales.",
+             a->q.measure, direction_words(a->q.direction));
+    put_note(format, out,
+             "All together: Friedman's test of ranks, %s. Pairs: Wilcoxon's signed-rank test of the differences%s; p "
+             "is corrected for %zu pairs by Holm. Probability: the Bayesian signed-rank test, which is not corrected "
+             "for their number.",
+             a->q.sets <= FEW_SETS ? "by random orders" : "as Iman and Davenport corrected it",
+             a->relative ? " of logarithms" : "", a->q.forms * (a->q.forms - 1) / 2);
+}
+
+void ranks_print_paper(const ranks_answer *a, FILE *out)
+{
+    const ranks_question *q = &a->q;
+    const size_t best = a->order[0];
+    char change[80];
+    table *t = table_new(1);
+    snprintf(change, sizeof change, a->relative ? "Δ %.60s, %%" : "Δ %.60s", q->measure);
+    table_add_columns(t, "activation|mean rank|best on");
+    table_add_column(t, &(table_column){.name = change});
+    table_add_columns(t, "p|better|equal|worse");
+    for (size_t place = 0; place < q->forms; place++) {
+        const size_t f = a->order[place];
+        table_add_row(t);
+        table_add_cell(t, "%s", q->form[f]);
+        table_add_cell(t, "%.2f", a->mean[f]);
+        table_add_cell(t, "%d", count_best(a, f));
+        if (f == best)
+            continue;
+        const ranks_pair *p = pair_of(a, best, f);
+        const double sign = f > best ? 1 : -1, more = sign * (q->direction == DIRECTION_LESS ? -p->mean : p->mean);
+        table_add_cell(t,
+                       fabs(more) > 1e200 ? ""
+                       : a->relative      ? "%+.1f"
+                                          : "%+.3g",
+                       a->relative ? 100 * expm1(more) : more);
+        table_add_cell(t, "%.2g%s", p->p, differ(a, best, f) ? "*" : "");
+        for (int k = 2; k >= 0; k--)
+            table_add_cell(t, "%.2f", p->probability[f > best ? k : 2 - k]);
+    }
+    table_print(t, "latex", out);
+    table_free(t);
 }
 
 void ranks_print(const ranks_answer *a, const char *format, FILE *out)
@@ -216,9 +268,10 @@ void ranks_print(const ranks_answer *a, const char *format, FILE *out)
     table *t = table_of_forms(a, false);
     add_verdict(a, t);
     add_pairs(a, t);
-    add_notes(a, t);
     table_print(t, format, out);
     table_free(t);
+    fputs("\n", out);
+    ranks_print_definitions(a, format, out);
 }
 
 /* ---- files ---- */

@@ -156,6 +156,9 @@ int runlog_winner(const runlog *log);
  * (the rows of a tabular, and notes as comments), "csv" (without notes) or "html". */
 void runlog_print_table_as(const runlog *log, const char *format, FILE *out);
 
+/* Of a search, the comparison at each activation's best point alone. */
+void runlog_print_best(const runlog *log, const char *format, FILE *out);
+
 /* The same in two parts, for a report: what was found; and what its words mean. */
 void runlog_print_results(const runlog *log, const char *format, FILE *out);
 void runlog_print_definitions(const runlog *log, const char *format, FILE *out);

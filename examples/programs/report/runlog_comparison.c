@@ -271,6 +271,14 @@ static bool same_points(const runlog *a, const runlog *b)
     return same;
 }
 
+void runlog_print_best(const runlog *log, const char *format, FILE *out)
+{
+    runlog *best = runlog_is_search(log) ? runlog_at_best(log, false) : NULL;
+    print_results(best ? best : log, format, out);
+    if (best)
+        runlog_free(best);
+}
+
 void runlog_print_results(const runlog *log, const char *format, FILE *out)
 {
     if (!runlog_is_search(log)) {

@@ -252,6 +252,26 @@ static void put_latex(FILE *out, const char *text)
     put_signs(out, text, trimmed(text), LATEX);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A cell, with a minus before numbers and a dash between them. */
+static void put_latex_cell(FILE *out, const char *text)
+{
+    const size_t length = trimmed(text);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '-' && is_digit(text[i + 1]))
+            fputs(i > 0 && is_digit(text[i - 1]) ? "--" : "$-$", out);
+        else {
+            const struct sign *sign = sign_at(text + i);
+            const size_t size = sign ? strlen(sign->utf8) : 1;
+            put_signs(out, text + i, size, LATEX);
+            i += size - 1;
+        }
+}
+
 char *table_in_ascii(const char *text)
 {
     char *plain;
@@ -293,14 +313,14 @@ static void print_markdown(const table *t, FILE *out)
 
 static void print_latex(const table *t, FILE *out)
 {
-    fputs("\\begin{tabular}{", out);
+    fputs("% needs \\usepackage{booktabs}\n\\begin{tabular}{", out);
     for (int c = 0; c < t->count; c++)
         if (table_is_shown(t, c))
             fputc(table_is_right(t, c) ? 'r' : 'l', out);
-    fputs("}\n\\hline\n", out);
+    fputs("}\n\\toprule\n", out);
     for (int row = -1; row < t->rows; row++)
-        put_row(t, row, false, "", " & ", row < 0 ? " \\\\\n\\hline\n" : " \\\\\n", put_latex, out);
-    fputs("\\hline\n\\end{tabular}\n", out);
+        put_row(t, row, false, "", " & ", row < 0 ? " \\\\\n\\midrule\n" : " \\\\\n", put_latex_cell, out);
+    fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
 
 static void print_html(const table *t, FILE *out)
@@ -347,6 +367,11 @@ void table_csv_text(FILE *out, const char *text)
     free(clean);
 }
 
+void table_latex_text(FILE *out, const char *text)
+{
+    put_latex(out, text);
+}
+
 void table_csv_exact(FILE *out, const char *text)
 {
     const bool quoted = strpbrk(text, ",\"\r\n") != NULL;
@@ -380,6 +405,7 @@ static const struct format {
     void (*put)(FILE *out, const char *text); /* prints a word of a note; NULL: in the terminal's character set */
 } formats[] = {{"markdown", print_markdown, "", "", "- ", put_markdown},
                {"latex", print_latex, "% ", "", "% ", put_ascii},
+               {"latex text", print_latex, "", "\n\n", "", put_latex},
                {"csv", print_csv, NULL, NULL, NULL, NULL},
                {"html", print_html, "<p class=\"note\">", "</p>\n", "<p class=\"verdict\">", html_text},
                {"table", table_print_on_terminal, "", "", "", NULL}};

@@ -71,8 +71,8 @@ void table_add_verdict(table *t, const char *format, ...) __attribute__((format(
 
 int table_rows(const table *t);
 
-/* Formats: "table" for a terminal or a text file, "markdown", "latex" (a whole tabular; notes as comments), "csv"
- * (without notes) or "html". */
+/* Formats: "table" for a terminal or a text file, "markdown", "latex" (a whole tabular with the rules of booktabs;
+ * notes as comments), "latex text" (the same, with notes as paragraphs), "csv" (without notes) or "html". */
 void table_print(const table *t, const char *format, FILE *out);
 
 /* The same in two parts: caption and rows; then verdicts, notes and explanations of the columns. */
@@ -81,6 +81,9 @@ void table_print_notes(const table *t, const char *format, FILE *out);
 
 /* A sentence of conclusion without a table, or with `verdict` false a note; nothing in CSV. */
 void table_print_sentence(const char *sentence, bool verdict, const char *format, FILE *out);
+
+/* A text with LaTeX's own characters in its escapes. */
+void table_latex_text(FILE *out, const char *text);
 
 /* A text as a field of CSV, in quotes if necessary. */
 void table_csv_text(FILE *out, const char *text);

@@ -8,8 +8,7 @@
 #include "examples/programs/report/ranks_table.h"
 #include "examples/programs/report/signals.h"
 #include "examples/programs/report/terminal.h"
-#include "examples/programs/run/experiment.h"
-#include "plots/plots.h"
+#include "examples/programs/run/paper.h"
 
 #include <limits.h>
 #include <math.h>
@@ -36,7 +35,8 @@ typedef struct over_sets {
     char measure[NAME], form[MOST_FORMS][NAME];
     double *score; /* [sets, forms]: as in summary.csv */
     const char *more, *less, *format;
-    bool draws;
+    char *command;
+    bool draws, paper;
     double margin; /* 0: the usual one */
 } over_sets;
 
@@ -184,6 +184,48 @@ static bool read_summary(over_sets *o, int which, tg_error *error)
 
 /* ---- all together ---- */
 
+typedef struct sets_answer {
+    const over_sets *o;
+    const ranks_answer *ranks;
+} sets_answer;
+
+static void put_results(const void *of, FILE *to)
+{
+    ranks_print_paper(((const sets_answer *)of)->ranks, to);
+}
+
+static void put_definitions(const void *of, FILE *to)
+{
+    ranks_print_definitions(((const sets_answer *)of)->ranks, "latex text", to);
+}
+
+static void put_methods(const void *of, FILE *to)
+{
+    const over_sets *o = ((const sets_answer *)of)->o;
+    fprintf(to, "Data. %d data sets:", o->sets);
+    for (int s = 0; s < o->sets; s++)
+        fprintf(to, "%s %s", s ? "," : "", o->set[s].name);
+    fputs(". Nets, training and search of each: its own paper/methods.txt.\n", to);
+    paper_software(o->command, to);
+    fputs("\nTests and tables.\n", to);
+    ranks_print_definitions(((const sets_answer *)of)->ranks, "table", to);
+}
+
+static bool write_paper(const sets_answer *answer, tg_error *error)
+{
+    char title[100];
+    snprintf(title, sizeof title, "Mean ranks over %d data sets", answer->o->sets);
+    return paper_write(&(paper){.out = answer->o->out,
+                                .title = title,
+                                .of = answer,
+                                .results = put_results,
+                                .definitions = put_definitions,
+                                .methods = put_methods,
+                                .script = "ranks.gp",
+                                .draws = answer->o->draws},
+                       error);
+}
+
 static bool show(over_sets *o, tg_error *error)
 {
     const char *set[MOST_SETS], *form[MOST_FORMS];
@@ -209,7 +251,8 @@ static bool show(over_sets *o, tg_error *error)
     ranks_answer *answer = ranks_answer_new(&question);
     printf("\n");
     ranks_print(answer, o->format, stdout);
-    const bool written = ranks_write(answer, o->out, error);
+    const bool written =
+        ranks_write(answer, o->out, error) && (!o->paper || write_paper(&(sets_answer){o, answer}, error));
     ranks_answer_free(answer);
     const plots_outcome drawn = written && o->draws ? plots_run("ranks.gp", o->out, error) : PLOTS_NOTHING;
     if (written && strcmp(o->format, "table") == 0)
@@ -264,6 +307,7 @@ static bool read_command(over_sets *o, int argc, char **argv, tg_error *error)
             }
         }
         o->draws &= strcmp(argv[i], "--no-plots") != 0;
+        o->paper |= strcmp(argv[i], "--paper") == 0;
         if (measures)
             snprintf(o->measure, NAME, "%.*s", (int)strcspn(measures, ","), measures);
         if (margin && !experiment_margin(&(experiment_settings){.margin = margin}, &o->margin, error))
@@ -282,6 +326,7 @@ int data_sets_compare(int argc, char **argv)
 {
     static over_sets o;
     tg_error error = {""};
+    o.command = options_command(argv);
     int status = read_command(&o, argc, argv, &error) ? 0 : 2;
     for (int s = 0; s < o.sets && status == 0; s++)
         status = compare_one(&o, s, argc, argv);
@@ -293,5 +338,6 @@ int data_sets_compare(int argc, char **argv)
     for (int s = 0; s < o.sets; s++)
         free(o.set[s].words[0]);
     free(o.score);
+    free(o.command);
     return status;
 }

@@ -1,5 +1,5 @@
 /* `compare --runs`: results of other programs, shown like our own. */
-#include "examples/programs/run/experiment.h"
+#include "examples/programs/run/paper.h"
 
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
@@ -47,11 +47,49 @@ static bool write_pairs(const void *context, FILE *to)
     return true;
 }
 
+/* ---- for a paper ---- */
+
+static void put_results(const void *of, FILE *to)
+{
+    comparison_print_results(&((const page *)of)->from->c, "latex", to);
+}
+
+static void put_definitions(const void *of, FILE *to)
+{
+    comparison_print_definitions(&((const page *)of)->from->c, "latex text", to);
+}
+
+static void put_methods(const void *of, FILE *to)
+{
+    const page *p = of;
+    fprintf(to, "Data. Results of %d runs of other programs, from %s: measures", p->from->c.run_count,
+            p->settings->runs);
+    for (int m = 0; m < p->from->c.measure_count; m++)
+        fprintf(to, "%s %s", m ? "," : "", p->from->c.measures[m].name);
+    fprintf(to, "%s.\n", p->from->steps ? "; of each run the last step counts" : "");
+    paper_software(p->command, to);
+    fputs("\nTests and tables.", to);
+    comparison_print_definitions(&p->from->c, "table", to);
+}
+
+static bool write_paper(const page *of, tg_error *error)
+{
+    return paper_write(&(paper){.out = of->settings->run.out,
+                                .title = of->settings->runs,
+                                .of = of,
+                                .results = put_results,
+                                .definitions = put_definitions,
+                                .methods = put_methods,
+                                .script = "intervals.gp",
+                                .draws = true},
+                       error);
+}
+
 /* A given option that has no effect with --runs; NULL: none. */
 static const char *useless(const options_given *given)
 {
     static const char *const used[] = {
-        "runs", "measures", "more-is-better", "less-is-better", "margin", "format", "report", "out", NULL};
+        "runs", "measures", "more-is-better", "less-is-better", "margin", "format", "report", "paper", "out", NULL};
     for (const program_option *o = experiment_program()->table; options_more(o); o++)
         if (o->name && !used[options_position(used, o->name)] && options_has(given, o->name))
             return o->name;
@@ -64,8 +102,8 @@ static bool check(const experiment_settings *s, tg_error *error)
     char word[300], other[300];
     if (without)
         return tg_fail(error, "--%s: --runs trains nothing", without);
-    if (s->run.report && !s->run.out)
-        return tg_fail(error, "--report needs --out");
+    if ((s->run.report || s->paper) && !s->run.out)
+        return tg_fail(error, "--%s needs --out", s->run.report ? "report" : "paper");
     for (const char *at = s->more_is_better, *less; next_word(&at, word, sizeof word);)
         for (less = s->less_is_better; next_word(&less, other, sizeof other);)
             if (strcmp(word, other) == 0)
@@ -91,6 +129,7 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
                                 files_write(s->run.out, "summary.csv", write_summary, &of, &error) &&
                                 files_write(s->run.out, "pairs.csv", write_pairs, &of, &error));
     fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, &error));
+    fine = fine && (!s->paper || write_paper(&of, &error));
     if (!fine)
         terminal_say("compare", NULL, error.text);
     runs_free(&from);

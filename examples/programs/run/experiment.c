@@ -21,9 +21,12 @@ static const program_option own_options[] = {
      AT(keep_models)},
     SWEEP_OPTIONS(AT(sweep)),
     {"format", "KIND", "format of the printed table", OPTION_CHOICE, AT(format), .choices = formats},
+    {"paper", NULL,
+     "write what a paper needs into OUT/paper: pictures as PDF, a table for LaTeX (booktabs), and a text of methods",
+     OPTION_FLAG, AT(paper)},
     {"config", "FILE", "take the options from a config.json; options given here override them", OPTION_TEXT,
      AT(config)},
-    {.type = OPTION_GROUP, .help = "Instead of training, with --format, --report and --out:"},
+    {.type = OPTION_GROUP, .help = "Instead of training, with --format, --report, --paper and --out:"},
     {"runs", "PATH",
      "compare results of other programs: a CSV file with columns group, seed and measures, one exported by W&B or "
      "TensorBoard, or a folder of such files",

@@ -28,7 +28,7 @@ typedef struct experiment_settings {
     sweep sweep;
     int seeds;
     const char *format, *config, *runs, *measures, *more_is_better, *less_is_better, *margin;
-    bool keep_models;
+    bool keep_models, paper;
 } experiment_settings;
 
 /* An option with several values. */

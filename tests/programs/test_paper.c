@@ -1,0 +1,116 @@
+/* compare --paper: pictures as PDF, a table for LaTeX, and methods whose sentences are those of the options. */
+#include "tests/support/run_programs.h"
+#include "tests/support/temporary_files.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Suite *paper_suite(void);
+
+#define SMALL "--data moons --rows 60 --hidden 4 --epochs 2 --paper --overwrite --out p "
+
+static bool can_run(const char *program)
+{
+    char command[200];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+    return system(command) == 0;
+}
+
+/* The options, and what the methods say and do not say then. */
+static const struct {
+    const char *options, *said[6], *not_said[4];
+} cases[] = {{"--seeds 2 --activations 'relu,mine: x sigmoid(1.5 x)' --lr 0.01",
+              {"36 training, 12 validation and 12 test samples. Splits are redrawn per seed",
+               "Activations: relu (max(0, x)) and mine (x sigmoid(1.5 x)). model mlp, hidden 4,",
+               "epochs 2, batch 8, optimizer adamw", "lr 0.01", "Seeds 1 to 2:",
+               "the epoch with the lowest validation loss counts.\n\nSearch. All have learning rate 0.01"},
+              {"Gated nets", "Training ends", "is shown where", "again on training"}},
+             {"--seeds 1 --seed 7 --activations relu,swiglu --gated width --best accuracy --patience 1 --dropout 0.25 "
+              "--lr 0.01,0.001 "
+              "--optimizer sgd --split fixed",
+              {"The split is fixed", "dropout 0.25, ", "optimizer sgd, lr 0.01,0.001",
+               "Gated nets have the width of the others. Seed 7: ",
+               "the highest validation accuracy counts. Training ends after 1 epoch without a better one.",
+               "All combinations were tried of lr 0.01,0.001. Each activation is shown where"},
+              {"redrawn per seed", "adamw", "lowest validation loss counts", "again on training"}},
+             {"--seeds 2 --activations swiglu,relu --folds 3 --refit yes --lr 0.01",
+              {"Folds are redrawn per seed", "about as many parameters as the others",
+               "Then it is trained again on training and validation samples together, for as many steps.",
+               "6 folds of all seeds"},
+              {"Splits are redrawn", "the width of"}}};
+
+START_TEST(methods_are_those_of_the_options)
+{
+    expect_fine(train_run("compare", SMALL "--no-plots %s", cases[_i].options));
+    const char *text = temporary_text("p/paper/methods.txt");
+    for (int k = 0; k < 6 && cases[_i].said[k]; k++)
+        ck_assert_msg(strstr(text, cases[_i].said[k]) != NULL, "'%s' is missing in: %s", cases[_i].said[k], text);
+    for (int k = 0; k < 4 && cases[_i].not_said[k]; k++)
+        ck_assert_msg(strstr(text, cases[_i].not_said[k]) == NULL, "'%s' is in: %s", cases[_i].not_said[k], text);
+    ck_assert(strstr(text, "\nSoftware. tapegrad ") && strstr(text, "compare --data moons --rows 60"));
+}
+END_TEST
+
+/* Compiled where LaTeX is installed; the fonts of the pictures are embedded. */
+START_TEST(the_table_is_latex_and_the_pictures_are_pdf)
+{
+    static const char *const pictures[] = {"loss", "accuracy", "intervals", "boundary"};
+    expect_fine(train_run("compare", SMALL "--seeds 3 --lr 0.01 --activations 'relu,a_b: x sin(x)'"));
+    const char *table = temporary_text("p/paper/table.tex");
+    ck_assert(strstr(table, "\\toprule\n") && strstr(table, "\na\\_b & ") && strstr(table, "\\bottomrule\n") &&
+              strstr(table, "95 \\% interval of the mean over 3 seeds"));
+    if (can_run("gnuplot"))
+        for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+            expect_fine(train_run("head", "-c 5 p/paper/%s.pdf", pictures[i]));
+            ck_assert_str_eq(train_output, "%PDF-");
+            expect_fine(can_run("pdffonts") ? train_run("pdffonts", "p/paper/%s.pdf", pictures[i]) : 0);
+            ck_assert_msg(!can_run("pdffonts") || (strstr(train_output, "DejaVu") && !strstr(train_output, " no ")),
+                          "%s", train_output);
+        }
+    if (can_run("pdflatex") && can_run("gnuplot"))
+        expect_fine(train_run("sh", "-c 'cd p/paper && pdflatex -halt-on-error \"\\\\documentclass{article}"
+                                    "\\\\usepackage{booktabs,graphicx}\\\\begin{document}\\\\input{table}"
+                                    "\\\\includegraphics{loss}\\\\end{document}\"'"));
+}
+END_TEST
+
+START_TEST(results_of_other_programs_have_a_paper_too)
+{
+    static const char runs[] = "group,seed,score\nours,1,0.9\nours,2,0.8\ntheirs,1,0.7\ntheirs,2,0.75\n";
+    temporary_write("runs.csv", runs, sizeof runs - 1);
+    expect_fine(train_run("compare", "--runs runs.csv --more-is-better score --paper --out p"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/methods.txt"),
+                                 "Results of 4 runs of other programs, from runs.csv: "
+                                 "measures score."));
+    ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/table.tex"), "\ntheirs & "));
+    ck_assert(!can_run("gnuplot") || temporary_exists("p/paper/intervals.pdf"));
+    expect_refused(train_run("compare", "--runs runs.csv --paper"), "--paper needs --out");
+}
+END_TEST
+
+START_TEST(several_data_sets_have_a_paper_together)
+{
+    expect_fine(train_run("compare", "--data moons --data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 --lr 0.01 "
+                                     "--activations relu,tanh --no-plots --paper --out p"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/methods.txt"), "Data. 2 data sets: moons, circles."));
+    ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/table.tex"), "\nactivation & mean rank & best on & $\\Delta$ "
+                                                                      "test\\_accuracy & p & better"));
+    ck_assert(temporary_exists("p/moons/paper/methods.txt") && temporary_exists("p/circles/paper/table.tex"));
+}
+END_TEST
+
+Suite *paper_suite(void)
+{
+    Suite *suite = suite_create("paper");
+    TCase *tests = tcase_create("paper");
+    tcase_set_timeout(tests, 120);
+    tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_loop_test(tests, methods_are_those_of_the_options, 0, sizeof cases / sizeof *cases);
+    tcase_add_test(tests, the_table_is_latex_and_the_pictures_are_pdf);
+    tcase_add_test(tests, results_of_other_programs_have_a_paper_too);
+    tcase_add_test(tests, several_data_sets_have_a_paper_together);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

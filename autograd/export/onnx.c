@@ -141,16 +141,36 @@ static bool keeps_rows(const tg_value *value)
     return false;
 }
 
-/* True if the program predicts for one row, and its graph does so for any number of them. */
-static bool takes_any_rows(const tg_onnx *o)
+/* Which values of the program are computed from its argument; the others are the same for all rows. To be freed; NULL
+ * if out of memory. */
+static bool *find_of_argument(const tg_onnx *o)
+{
+    const tg_program *program = o->w->program;
+    bool *of_argument = calloc((size_t)program->count + 1, sizeof *of_argument);
+    for (int64_t i = 0; of_argument && i < program->count; i++) {
+        const tg_value *value = tg_program_at(program, i);
+        of_argument[i] = value == o->w->function[TG_PREDICT].argument[0];
+        for (int k = 0; value->op && k < value->input_count; k++)
+            of_argument[i] |= of_argument[value->inputs[k]->index];
+    }
+    return of_argument;
+}
+
+/* True if the program predicts for one row, and its graph does so for any number of them. What is the same for all rows,
+ * such as a number, must have none, or one that is repeated. */
+static bool takes_any_rows(const tg_onnx *o, const bool *of_argument)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];
-    bool any = true;
+    bool any = of_argument != NULL;
     for (int64_t i = 0; any && i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
-        if (f->places[i].kind != TG_PLACE_NONE && (value->op || value == f->argument[0]))
-            any = value->shape->rank == 2 && value->shape->dim[0] == 1 && value->size > 0 &&
-                  (!value->op || keeps_rows(value));
+        const bool one_row = value->shape->rank == 2 && value->shape->dim[0] == 1;
+        if (f->places[i].kind == TG_PLACE_NONE)
+            continue;
+        if (of_argument[i])
+            any = one_row && value->size > 0 && (!value->op || keeps_rows(value));
+        else if (value->op)
+            any = one_row || value->shape->rank < 2;
     }
     return any;
 }
@@ -264,18 +284,22 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
 }
 
 /* Writes the shapes of all intermediate values, so that readers need not infer them. */
-static void put_types(tg_onnx *o)
+static bool put_types(tg_onnx *o)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];
-    const bool rows = takes_any_rows(o);
+    bool *of_argument = find_of_argument(o);
+    const bool rows = takes_any_rows(o, of_argument);
     char name[TG_ONNX_NAME];
     put_type(o->to, 11, "x", f->argument[0], rows);
     put_type(o->to, 12, "y", f->result, rows);
     for (int64_t i = 0; i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
         if (f->places[i].kind != TG_PLACE_NONE && value->op)
-            put_type(o->to, 13, tg_onnx_name(o, value, name), value, rows);
+            put_type(o->to, 13, tg_onnx_name(o, value, name), value, rows && of_argument[i]);
     }
+    const bool known = of_argument != NULL;
+    free(of_argument);
+    return known || tg_program_fail(o->w->program, "export: out of memory");
 }
 
 /* The number of bytes of a multi-byte UTF-8 character; 0 if it is not one. */
@@ -333,9 +357,8 @@ static bool put_model(tg_onnx *o)
         tg_proto_text(o->to, 6, config->title);
     const size_t graph = tg_proto_begin(o->to, 7);
     tg_proto_text(o->to, 2, o->w->name);
-    if (!put_values(o))
+    if (!put_values(o) || !put_types(o))
         return false;
-    put_types(o);
     tg_proto_end(o->to, graph);
     put_names(o->to, "inputs", config->input.names, tg_writer_columns(f->argument[0]));
     put_names(o->to, "outputs", config->output.names, tg_writer_columns(f->result));

@@ -58,6 +58,16 @@ START_TEST(what_cannot_be_ranked_is_refused)
                   "%s", train_output);
     expect_fine(train_run("compare", "--data moons --data sine --rows 100 --epochs 1 --seeds 1 --activations relu,tanh "
                                      "--no-plots --out all --measures test_loss"));
+    static const char list[] = "# two\nmoons --rows 60\n\ncircles --rows 70\n";
+    temporary_write("list.txt", list, sizeof list - 1);
+    expect_fine(
+        train_run("compare", "--data @list.txt --epochs 1 --seeds 1 --activations relu,tanh --no-plots --out listed"));
+    ck_assert(strstr(temporary_text("listed/circles/config.json"), "\"rows\": 70"));
+    ck_assert(csv_cell("listed/ranks.csv", "tanh", "moons") ==
+              csv_cell("listed/moons/summary.csv", "tanh", "test_accuracy_mean"));
+    expect_refused(train_run("compare", "--data @none.txt"), "--data: there is no such file");
+    temporary_write("list.txt", "\n", 1);
+    expect_refused(train_run("compare", "--data @list.txt"), "--data: the list is empty");
     ck_assert_int_eq(train_run("compare", "--data moons --data nowhere.csv --out other"), 2);
     ck_assert_msg(strstr(train_output, "there is no file 'nowhere.csv'"), "%s", train_output);
 }

@@ -4,6 +4,7 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/direction.h"
 #include "examples/programs/report/comparison.h"
+#include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/ranks_table.h"
 #include "examples/programs/report/signals.h"
@@ -57,8 +58,10 @@ static const char *value_of(const char *option, int argc, char *const *argv, int
 int data_sets_count(int argc, char *const *argv)
 {
     int count = 0;
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        count += value_of("--data", argc, argv, &i) != NULL;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *data = value_of("--data", argc, argv, &i);
+        count += !data ? 0 : *data == '@' ? 2 : 1; /* a list counts as several, whatever is in it */
+    }
     return count;
 }
 
@@ -287,6 +290,31 @@ static int compare_one(const over_sets *o, int which, int argc, char **argv)
                                : 128 + WTERMSIG(status);
 }
 
+static bool add_set(over_sets *o, const char *value, tg_error *error)
+{
+    if (o->sets == MOST_SETS)
+        return tg_fail(error, "--data: more than %d data sets", MOST_SETS);
+    split_words(&o->set[o->sets], value);
+    name_set(o, o->sets++);
+    return true;
+}
+
+/* Adds those of a file, one in each line; empty lines and those that begin with # are passed over. */
+static bool add_list(over_sets *o, const char *path, tg_error *error)
+{
+    FILE *file = files_read(NULL, path, error);
+    char *line = NULL;
+    size_t size = 0;
+    bool fine = file || tg_fail(error, "--data: %s", error->text[0] ? error->text : "there is no such file");
+    while (fine && getline(&line, &size, file) >= 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        const char *value = line + strspn(line, " ");
+        fine = !*value || *value == '#' || add_set(o, value, error);
+    }
+    free(line);
+    return (!file || files_end_reading(file, NULL, path, error)) && fine;
+}
+
 /* Takes what all comparisons share from the command line. */
 static bool read_command(over_sets *o, int argc, char **argv, tg_error *error)
 {
@@ -312,12 +340,8 @@ static bool read_command(over_sets *o, int argc, char **argv, tg_error *error)
             snprintf(o->measure, NAME, "%.*s", (int)strcspn(measures, ","), measures);
         if (margin && !experiment_margin(&(experiment_settings){.margin = margin}, &o->margin, error))
             return false;
-        if (data && o->sets == MOST_SETS)
-            return tg_fail(error, "--data: more than %d data sets", MOST_SETS);
-        if (data) {
-            split_words(&o->set[o->sets], data);
-            name_set(o, o->sets++);
-        }
+        if (data && !(*data == '@' ? add_list(o, data + 1, error) : add_set(o, data, error)))
+            return false;
     }
     return true;
 }
@@ -328,9 +352,11 @@ int data_sets_compare(int argc, char **argv)
     tg_error error = {""};
     o.command = options_command(argv);
     int status = read_command(&o, argc, argv, &error) ? 0 : 2;
+    if (status == 0 && o.sets == 0)
+        status = tg_fail(&error, "--data: the list is empty") ? 0 : 2;
     for (int s = 0; s < o.sets && status == 0; s++)
         status = compare_one(&o, s, argc, argv);
-    o.score = memory_checked(calloc((size_t)o.sets * MOST_FORMS + 1, sizeof *o.score));
+    o.score = memory_checked(calloc((size_t)MOST_SETS * MOST_FORMS, sizeof *o.score));
     if (status == 0 && !show(&o, &error))
         status = 1;
     if (error.text[0])

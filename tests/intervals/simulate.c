@@ -241,6 +241,14 @@ static void differences(const simulation *s, int64_t at, int measure, int pair, 
     *validation = (double)valid[other * SIMULATION_MEASURES] - (other ? (double)valid[0] : 0);
 }
 
+/* True for values of a net, not differences, that training makes small. */
+static bool minimised(int measure, int pair)
+{
+    const int other = measure - SIMULATION_OTHERS;
+    return pair == SIMULATION_LEVEL && (measure == SIMULATION_LOSS || other == INFLUENCE_RMSE ||
+                                        other == INFLUENCE_MAE || other == INFLUENCE_CALIBRATION);
+}
+
 /* By a method from `seeds` seeds of a table, from seed `first` on. */
 static statistics_estimate estimate(const simulation *s, int table, int measure, int pair, simulation_method method,
                                     int first, int seeds, double *memory)
@@ -257,8 +265,10 @@ static statistics_estimate estimate(const simulation *s, int table, int measure,
             means[k] += value[i] / rest;
         runs[k] = (statistics_rows){(size_t)rest, s->row + at * rest, value};
     }
-    statistics_estimate e = method == SIMULATION_ROWS ? statistics_of_rows(runs, validation, (size_t)seeds)
-                                                      : statistics_of(means, (size_t)seeds);
+    statistics_estimate e =
+        method == SIMULATION_ROWS
+            ? statistics_of_rows(runs, validation, (size_t)seeds, minimised(measure, pair) ? STATISTICS_MINIMISED : 1)
+            : statistics_of(means, (size_t)seeds);
     const double factor = method == SIMULATION_CORRECTED ? sqrt(1 + seeds / 3.)
                           : method == SIMULATION_SAME    ? sqrt(1 + seeds / (double)(s->cell.seeds - seeds))
                                                          : 1;

@@ -582,6 +582,8 @@ class Commands:
         if not lists or brief:  # one table
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             verdicts.check_beaten(printed, chosen, judged, redrawn, same_folds, validates)
+            few = redrawn and not same_folds and len(table.kept) < 200 and "95 % interval of the mean" in printed
+            expect(("From fewer than 200 rows, here %d, " % len(table.kept) in printed) == few, out, "has", len(table.kept), "rows")
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:
             self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])

@@ -38,9 +38,10 @@ def plain(values):
     return np.mean(values), deviation, deviation / math.sqrt(n) if n > 1 else math.nan, n - 1, 0.0
 
 
-def by_rows(values, rows, validation=None):
+def by_rows(values, rows, validation=None, trained=1):
     """The same of seeds that redraw the split: values are [rows] of each seed, rows their numbers or those of their
-    groups, which are then the units, and validation the values of the seeds on their validation rows."""
+    groups, which are then the units, validation the values of the seeds on their validation rows, and trained what shared
+    training rows add, as a share of shared test rows."""
     n, size = len(values), max(max(r) for r in rows) + 1
     means = np.array([v.mean() for v in values])
     share = np.zeros((n, size))  # what each seed's row adds to the error of the mean; 0 where it was not tested
@@ -65,10 +66,10 @@ def by_rows(values, rows, validation=None):
     r = (share.sum(0) ** 2 - (share ** 2).sum(0)) * n / (n - 1)
     r[(share != 0).sum(0) < 2] = 0
     shared = r.sum() if r.sum() > 1e-12 * math.sqrt((r ** 2).sum()) else 0.0
-    variance = pooled + 2 * shared
-    spread = 2 * pooled ** 2 / (known + weight) + (4 * (r ** 2).sum() if shared > 0 else 0)
+    variance = pooled + (1 + trained) * shared
+    spread = 2 * pooled ** 2 / (known + weight) + ((1 + trained) ** 2 * (r ** 2).sum() if shared > 0 else 0)
     degrees = max(1.0, 2 * variance ** 2 / spread) if variance > 0 else n - 1
-    return means.mean(), deviation, math.sqrt(variance), degrees, math.sqrt(2 * shared)
+    return means.mean(), deviation, math.sqrt(variance), degrees, math.sqrt((1 + trained) * shared)
 
 
 def estimate(runs, others, measure, redrawn, same_folds, validates):
@@ -86,7 +87,7 @@ def estimate(runs, others, measure, redrawn, same_folds, validates):
     if validates and measure.startswith("test_"):
         on = measure.replace("test_", "best_val_")
         valid = np.array([run[on] - (others[key][on] if others else 0) for key, run in runs.items()])
-    return by_rows(seen, [r["row"] for r in rows], valid)
+    return by_rows(seen, [r["row"] for r in rows], valid, 1 if others or more_is_better(measure) else 0.5)
 
 
 def margin(error, degrees):

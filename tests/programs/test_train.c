@@ -211,20 +211,37 @@ START_TEST(what_a_terminal_would_obey_is_not_printed)
 }
 END_TEST
 
-START_TEST(the_last_line_of_progress_is_of_the_last_validation)
+/* The best by accuracy is another epoch than that of the lowest loss, and neither is the last. The lines of a search,
+ * which chooses by the loss of the best epoch's net, are of that epoch, too. */
+START_TEST(the_last_line_of_progress_is_of_the_best_epoch)
 {
-    expect_fine(train_run("train", "--data moons --rows 80 --hidden 8 --lr 0.1 --epochs 7 --no-plots --out m"));
-    const char *curves = temporary_text("m/curves.csv"), *last = strstr(curves, "\n7,");
-    ck_assert_msg(last != NULL, "%s", curves);
-    double loss, accuracy, said_loss, said_accuracy;
-    ck_assert_msg(sscanf(last, "\n7,%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s", last);
-    const char *done = strstr(train_output, ": done, ");
-    ck_assert_msg(
-        done && sscanf(done, ": done, 7 epochs, validation loss %lf, accuracy %lf", &said_loss, &said_accuracy) == 2,
-        "%s", train_output);
-    ck_assert_double_eq_tol(said_loss, loss, 1e-4);
-    ck_assert_double_eq_tol(said_accuracy, 100 * accuracy, 0.01);
-    ck_assert_ptr_nonnull(strstr(train_output, " is the best, and its weights are kept\nvalidation: loss "));
+    static const char *const by[] = {"loss", "accuracy"};
+    int epochs[2];
+    for (int i = 0; i < 2; i++) {
+        char options[200], row[16];
+        snprintf(options, sizeof options,
+                 "--data moons --rows 80 --hidden 8 --lr 0.1 --epochs 7 --seed 3 --refit no --nets 1 --no-plots --best "
+                 "%s --out "
+                 "m%d",
+                 by[i], i);
+        expect_fine(train_run("train", options));
+        const char *done = strstr(train_output, ": done, ");
+        double loss, accuracy, said_loss, said_accuracy;
+        ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf in epoch %d, accuracy %lf",
+                                     &said_loss, &epochs[i], &said_accuracy) == 3,
+                      "%s", train_output);
+        snprintf(options, sizeof options, "m%d/curves.csv", i);
+        snprintf(row, sizeof row, "\n%d,", epochs[i]);
+        const char *curves = temporary_text(options), *best = strstr(curves, row);
+        ck_assert_msg(best && sscanf(strchr(best + 1, ',') + 1, "%*d,%*[^,],%lf,%lf", &loss, &accuracy) == 2, "%s",
+                      curves);
+        ck_assert_double_eq_tol(said_loss, loss, 1e-4);
+        ck_assert_double_eq_tol(said_accuracy, 100 * accuracy, 0.01);
+        snprintf(row, sizeof row, "epoch %d of 7", epochs[i]);
+        ck_assert_msg(strstr(train_output, row) && strstr(train_output, " is the best, and its weights are kept\n"),
+                      "%s", train_output);
+    }
+    ck_assert_msg(epochs[0] < 7 && epochs[1] < 7 && epochs[0] != epochs[1], "%d, %d", epochs[0], epochs[1]);
 }
 END_TEST
 
@@ -615,7 +632,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, features_say_what_they_come_from);
     tcase_add_test(tests, regressions_are_in_the_targets_unit);
     tcase_add_test(tests, what_a_terminal_would_obey_is_not_printed);
-    tcase_add_test(tests, the_last_line_of_progress_is_of_the_last_validation);
+    tcase_add_test(tests, the_last_line_of_progress_is_of_the_best_epoch);
     tcase_add_test(tests, images_are_told_apart_and_drawn_again);
     tcase_add_test(tests, the_test_part_of_a_text_chooses_nothing);
     tcase_add_test(tests, texts_are_written_with_temperature_and_top_k);

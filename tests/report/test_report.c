@@ -484,11 +484,15 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
     free(pairs);
     free(groups);
     static char text[8192];
-    FILE *out = tmpfile();
-    comparison_print(&c, "markdown", out);
-    rewind(out);
-    text[fread(text, 1, sizeof text - 1, out)] = '\0';
-    fclose(out);
+    for (int few = 0; few < 2; few++) {
+        c.rows = few ? 60 : 200;
+        FILE *out = tmpfile();
+        comparison_print(&c, "markdown", out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_int_eq(strstr(text, "From fewer than 200 rows, here 60, such an interval holds") != NULL, few);
+    }
     static const char *const has[] = {"gelu came first; relu is worse on these samples, though perhaps not on others.",
                                       "Row 1 of the data (from 0, as in rows.csv) makes 37 % of the loss of relu, so "
                                       "that mean says little: see whether "

@@ -259,7 +259,7 @@ START_TEST(splits_of_one_file_are_not_independent)
         }
         for (int c = 0; c < 4; c++) {
             const statistics_estimate by_seeds = statistics_of(mean, seeds_of[c]),
-                                      by_rows = statistics_of_rows(seeds, NULL, seeds_of[c]);
+                                      by_rows = statistics_of_rows(seeds, NULL, seeds_of[c], 1);
             ck_assert_double_eq_tol(by_rows.mean, by_seeds.mean, 1e-12);
             uncorrected += c == 3 && statistics_p(&by_seeds) < 0.05;
             claims[c] += statistics_p(&by_rows) < 0.05;
@@ -282,26 +282,32 @@ START_TEST(an_estimate_by_rows_has_the_values_of_its_formula)
     const uint32_t row[2][2] = {{0, 1}, {1, 2}};
     const double value[2][2] = {{1, 3}, {5, 3}};
     const statistics_rows seeds[] = {{2, row[0], value[0]}, {2, row[1], value[1]}};
-    const statistics_estimate e = statistics_of_rows(seeds, NULL, 2);
+    const statistics_estimate e = statistics_of_rows(seeds, NULL, 2, 1);
     /* a = 2 / 2 = 1; e = -1/4, 1/4, 1/4, -1/4; W = 4 / 16 * 2 = 1/2; p = 1/2; P = (1 + 1/4) / 1.5 = 5/6;
      * row 1: r = (1/4 - 1/8) * 2 = 1/4 = C; error^2 = 5/6 + 1/2 = 4/3; degrees = 2 (16/9) / (2 (25/36) / 1.5 + 1/4). */
     ck_assert_double_eq_tol(e.mean, 3, 1e-15);
     ck_assert_double_eq_tol(e.error, sqrt(4. / 3), 1e-15);
     ck_assert_double_eq_tol(e.floor, sqrt(0.5), 1e-15);
     ck_assert_double_eq_tol(e.degrees, 2 * 16. / 9 / (2 * 25. / 36 / 1.5 + 0.25), 1e-14);
+    /* Of a loss: error^2 = 5/6 + 3/2 / 4; degrees with (3/2)^2 of the sum of r^2 = 1/16. */
+    const statistics_estimate loss = statistics_of_rows(seeds, NULL, 2, STATISTICS_MINIMISED);
+    ck_assert_double_eq_tol(loss.error, sqrt(5. / 6 + 0.375), 1e-15);
+    ck_assert_double_eq_tol(loss.floor, sqrt(0.375), 1e-15);
+    ck_assert_double_eq_tol(loss.degrees, 2 * pow(5. / 6 + 0.375, 2) / (2 * 25. / 36 / 1.5 + 2.25 / 16), 1e-14);
     /* With 0 and 2 on validation rows b = 1, a + b = 2, t = 1/2, k = (3/4) / (5/4) = 3/5, A = 1, p = 1/2, nu = 2.1;
      * P = (1.6 + 1/4) / 2.1; C as before. */
     const double validation[] = {0, 2}, unknown[] = {0, NAN}, P = 1.85 / 2.1;
-    const statistics_estimate with = statistics_of_rows(seeds, validation, 2);
+    const statistics_estimate with = statistics_of_rows(seeds, validation, 2, 1);
     ck_assert_double_eq_tol(with.error, sqrt(P + 0.5), 1e-15);
     ck_assert_double_eq_tol(with.degrees, 2 * pow(P + 0.5, 2) / (2 * P * P / 2.1 + 0.25), 1e-14);
-    ck_assert_double_eq(statistics_of_rows(seeds, unknown, 2).error, e.error);
-    ck_assert_double_eq(statistics_of_rows(seeds, NULL, 1).mean, 2);
-    ck_assert_double_nan(statistics_of_rows(seeds, NULL, 1).margin);
-    ck_assert_double_nan(statistics_of_rows(NULL, NULL, 0).mean);
+    ck_assert_double_eq(statistics_of_rows(seeds, unknown, 2, 1).error, e.error);
+    ck_assert_double_eq(statistics_of_rows(seeds, NULL, 1, 1).mean, 2);
+    ck_assert_double_nan(statistics_of_rows(seeds, NULL, 1, 1).margin);
+    ck_assert_double_nan(statistics_of_rows(NULL, NULL, 0, 1).mean);
     const double same[] = {0, 0};
     const statistics_rows equal[] = {{2, row[0], same}, {2, row[1], same}};
-    ck_assert(statistics_of_rows(equal, NULL, 2).error == 0 && isnan(statistics_p(&(statistics_estimate){.error = 0})));
+    ck_assert(statistics_of_rows(equal, NULL, 2, 1).error == 0 &&
+              isnan(statistics_p(&(statistics_estimate){.error = 0})));
 }
 END_TEST
 
@@ -312,7 +318,7 @@ START_TEST(covariances_that_cancel_are_none)
     for (int i = 1; i < 50; i++) {
         const double s = i / 7., value[2][3] = {{0.1 * s, 0.2 * s, 0.6 * s}, {0.4 * s, 0.1 * s, 0.4 * s}};
         const statistics_rows seeds[] = {{3, row[0], value[0]}, {3, row[1], value[1]}};
-        ck_assert_double_eq(statistics_of_rows(seeds, NULL, 2).floor, 0);
+        ck_assert_double_eq(statistics_of_rows(seeds, NULL, 2, 1).floor, 0);
     }
 }
 END_TEST

@@ -141,8 +141,8 @@ static int gather(const comparison *c, const char *group, const char *rival, int
     return count;
 }
 
-/* The mean over the gathered units of the values or, with a rival, of the differences. */
-static statistics_estimate estimate_of(workspace *w, int count, bool rival)
+/* The mean over the gathered units of the values of a measure or, with a rival, of the differences. */
+static statistics_estimate estimate_of(const comparison_measure *m, workspace *w, int count, bool rival)
 {
     if (!w->by_rows || count < 2)
         return statistics_paired(w->values, rival ? w->rivals : NULL, (size_t)count);
@@ -151,7 +151,8 @@ static statistics_estimate estimate_of(workspace *w, int count, bool rival)
     for (int i = 0; i < count; i++)
         w->seeds[i] =
             (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, w->row_values + w->units[i].row};
-    return statistics_of_rows(w->seeds, w->validation, (size_t)count);
+    const bool minimised = !rival && !m->more_is_better && !m->undirected;
+    return statistics_of_rows(w->seeds, w->validation, (size_t)count, minimised ? STATISTICS_MINIMISED : 1);
 }
 
 /* ---- a group ---- */
@@ -202,12 +203,12 @@ static void summarise(const comparison *c, comparison_group *group, const char *
     for (int measure = 0; measure < c->measure_count; measure++) {
         comparison_result *of = &group->of[measure];
         int count = gather(c, group->name, NULL, measure, w);
-        of->value = estimate_of(w, count, false);
+        of->value = estimate_of(&c->measures[measure], w, count, false);
         of->range = range_of(&c->measures[measure], w, count, &of->value);
         count = rival ? gather(c, group->name, rival, measure, w) : 0;
         group->pairs = count;
         of->test = statistics_compare(w->values, w->rivals, (size_t)count);
-        of->difference = estimate_of(w, count, true);
+        of->difference = estimate_of(&c->measures[measure], w, count, true);
         of->test.p = statistics_p(&of->difference);
         of->corrected = NAN;
     }
@@ -220,14 +221,14 @@ static comparison_over over_constant(const comparison *c, const comparison_group
     comparison_over over;
     int count = gather(c, group->name, constant, measure, w);
     over.test = statistics_compare(w->values, w->rivals, (size_t)count);
-    over.difference = estimate_of(w, count, true);
+    over.difference = estimate_of(&c->measures[measure], w, count, true);
     over.corrected = statistics_p(&over.difference);
     count = gather(c, group->name, constant, measure, w);
     memcpy(w->values, w->rivals, (size_t)count * sizeof *w->values);
     memcpy(w->row_values, w->row_rivals, w->row_count * sizeof *w->row_values);
     for (int i = 0; i < count; i++)
         w->validation[i] = NAN;
-    over.constant = estimate_of(w, count, false);
+    over.constant = estimate_of(&c->measures[measure], w, count, false);
     return over;
 }
 
@@ -298,7 +299,7 @@ static void look_at_rows(const comparison_measure *m, workspace *w, int count, c
     }
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
-    pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count);
+    pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count, 1);
     free(won);
 }
 
@@ -347,7 +348,7 @@ static comparison_pair pair_of(const comparison *c, const comparison_group *grou
             look_at_rows(m, w, pair.pairs, &pair);
         count_half(w, pair.pairs, &pair);
     }
-    pair.difference = estimate_of(w, pair.pairs, true);
+    pair.difference = estimate_of(m, w, pair.pairs, true);
     pair.corrected = pair.test.p = statistics_p(&pair.difference);
     const double bound =
         (c->margin > 0 ? c->margin : COMPARISON_MARGIN) * (m->share ? 1 : fabs(groups[a].of[measure].value.mean));

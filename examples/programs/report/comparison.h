@@ -54,6 +54,7 @@ typedef struct comparison {
     int test_samples;  /* number of test samples in a run; 0: unknown, or no accuracy */
     double margin;     /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
     bool tests_margin; /* test whether groups are equal within it */
+    size_t rows;       /* of the table; 0: unknown */
     bool redrawn;      /* seeds draw training and test rows from one table */
     bool grouped;      /* rows of the runs are groups of rows: clusters */
     bool validates;    /* the runs have values of validation splits that are no larger than the test splits */

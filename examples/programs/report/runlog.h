@@ -73,6 +73,7 @@ typedef struct runlog_about {
     const char *wider;      /* the options of a search that tries more than these */
     const char *measures;   /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
     double margin;          /* --margin; 0: none */
+    size_t rows;            /* of the table; 0: there is none */
     bool redrawn;           /* seeds draw training and test rows from one table, and whether */
     bool grouped;           /* splits do not divide groups of rows, which are the unit of intervals */
     bool validates;         /* validation splits are no larger than the test splits */

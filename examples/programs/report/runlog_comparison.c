@@ -223,6 +223,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .classes = log->about.classes,
                       .margin = log->about.margin,
                       .tests_margin = log->about.margin > 0,
+                      .rows = log->about.rows,
                       .redrawn = log->about.redrawn,
                       .grouped = log->about.grouped,
                       .validates = log->about.validates && log->has_test,

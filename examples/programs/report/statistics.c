@@ -334,7 +334,8 @@ static double pool(double a, double b, double W, double n, double *degrees)
     return ((n - 1 + k) * A + p * W) / *degrees;
 }
 
-statistics_estimate statistics_of_rows(const statistics_rows seeds[], const double validation[], size_t count)
+statistics_estimate statistics_of_rows(const statistics_rows seeds[], const double validation[], size_t count,
+                                       double training)
 {
     const size_t rows = end_of_rows(seeds, count);
     const double n = (double)count;
@@ -349,10 +350,10 @@ statistics_estimate statistics_of_rows(const statistics_rows seeds[], const doub
     if (count > 1 && result.error >= 0) {
         const double b = validation ? statistics_of(validation, count).error : NAN;
         double nu;
-        const double P = pool(result.error * result.error, b * b, W, n, &nu), C = sum, V = P + 2 * C;
-        const double spread = 2 * P * P / nu + 4 * squares;
+        const double P = pool(result.error * result.error, b * b, W, n, &nu), shared = (1 + training) * sum;
+        const double V = P + shared, spread = 2 * P * P / nu + pow(1 + training, 2) * squares;
         result = with_error(result, sqrt(V), V > 0 ? fmax(1, 2 * V * V / spread) : nu);
-        result.floor = sqrt(2 * C);
+        result.floor = sqrt(shared);
     }
     free(means);
     free(sums);

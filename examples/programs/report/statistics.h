@@ -19,7 +19,7 @@ typedef struct {
     double mean;
     double deviation; /* of the sample: divided by count - 1; 0 if it is only rounding */
     double error;     /* standard error of the mean: deviation / sqrt(count), or as statistics_of_rows says */
-    double floor;     /* the part of the error that more seeds leave: sqrt(2 C) of statistics_of_rows; otherwise 0 */
+    double floor;     /* the part of the error that more seeds leave: sqrt(f C) of statistics_of_rows; otherwise 0 */
     double degrees;   /* of freedom of Student's t: count - 1, or as statistics_of_rows says */
     double margin;    /* half the width of the mean's 95 % interval, by Student's t */
 } statistics_estimate;
@@ -107,14 +107,22 @@ typedef struct statistics_rows {
  *     A  = ((n - 1) a + k b) / (n - 1 + k),  p = min(1, W / A),  nu = n - 1 + k + p
  *     P  = ((n - 1 + k) A + p W) / nu
  *     r(i) = (S(i)^2 - sum over s of e(i, s)^2) n / (n - 1),  C = max(0, sum r)     the covariance of shared rows
- *     error^2 = P + 2 C        the 2 allows for shared training rows too
- *     degrees = 2 error^4 / (2 P^2 / nu + 4 sum r^2)    by Satterthwaite; without the r if C is 0
+ *     error^2 = P + f C        f = 1 + training: shared training rows add to C, too
+ *     degrees = 2 error^4 / (2 P^2 / nu + f^2 sum r^2)    by Satterthwaite; without the r if C is 0
+ *
+ * `training` is what rows add by being trained on, as a share of what they add by being tested. It is 1 for differences
+ * of nets, accuracies and R2: a row with a wrong label, say, costs a hit where it is tested and another where it was
+ * trained on. It is STATISTICS_MINIMISED for means of what training makes small, the loss and what goes with it: at its
+ * minimum a row has no effect of first order, and a stable training adds nothing (Bayle, Bayle, Janson and Mackey,
+ * "Cross-validation Confidence Intervals for Test Error", 2020); nets that stop before it are between that and 1.
  *
  * tests/intervals measures how often such an interval covers the truth. Rows that only one seed tested add nothing to
  * C. `validation` has each seed's value on its validation rows, of which there are at most as many as test rows; NULL
  * or one that is not finite: unknown, and k is 0. NaN margins for fewer than two seeds; an empty seed makes everything
  * NaN. NULL rows are none. */
-statistics_estimate statistics_of_rows(const statistics_rows seeds[], const double validation[], size_t count);
+#define STATISTICS_MINIMISED 0.5
+statistics_estimate statistics_of_rows(const statistics_rows seeds[], const double validation[], size_t count,
+                                       double training);
 
 /* Corrects p-values for multiple comparisons: without any difference, one of them is below 0.05 in at most 5 % of cases
  * (Holm, 1979). A NaN stays NaN and does not count. */

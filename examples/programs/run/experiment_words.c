@@ -147,6 +147,7 @@ runlog_about experiment_about(const experiment *e)
                           .wider = wider(e),
                           .margin = e->margin,
                           .measures = e->settings.measures ? e->settings.measures : usual,
+                          .rows = e->from.is_text ? 0 : data->rows,
                           .redrawn = is_redrawn(e),
                           .grouped = data->group,
                           .validates = validates(s),

@@ -472,20 +472,27 @@ void progress_update(progress *view, int job, const jobs_progress *now)
         announce_when_due(view, row);
 }
 
-/* "20 epochs  validation loss 0.0712  accuracy 97.94 %  in 1:12": the parts that fit into these columns, each preceded
- * by `joint`. */
+/* "20 epochs  validation loss 0.0712 in epoch 12  accuracy 97.94 %  in 1:12": the parts that fit into these columns, each
+ * preceded by `joint`. The epoch is the best one, whose weights are kept. */
 static void write_result(FILE *to, const progress *view, const job_line *row, const char *joint, int columns)
 {
-    const jobs_progress *last = &row->now;
+    jobs_progress last_of = row->now, *last = &last_of;
+    const bool chosen = last->best > 0 && isfinite(last->loss);
     const char *measured = view->config.measured;
     char parts[4][64] = {""}, number[32];
     if (isinf(last->loss))
         snprintf(parts[1], sizeof parts[1], "diverged in epoch %d", last->epoch);
     else if (last->epoch)
         snprintf(parts[0], sizeof parts[0], "%d epoch%s", last->epoch, plural(last->epoch));
+    if (chosen) {
+        last->loss = last->best_loss;
+        last->accuracy = last->best_accuracy;
+    }
     if (isfinite(last->loss))
         snprintf(parts[1], sizeof parts[1], "%.30s%sloss %s", measured ? measured : "", measured ? " " : "",
                  number_of(last, 0, LOSS, number));
+    if (isfinite(last->loss) && chosen && last->epoch > 1)
+        snprintf(parts[1] + strlen(parts[1]), sizeof parts[1] - strlen(parts[1]), " in epoch %d", last->best);
     if (!isnan(last->accuracy))
         snprintf(parts[2], sizeof parts[2], "accuracy %s", number_of(last, 0, ACCURACY, number));
     snprintf(parts[3], sizeof parts[3], "in %s", number_of(last, jobs_clock() - row->started, LEFT, number));

@@ -34,6 +34,8 @@ typedef struct {
     double loss;
     double accuracy; /* 0 to 1 */
     double rate;     /* steps or samples a second */
+    int best;        /* the best epoch so far; 0: none is chosen */
+    double best_loss, best_accuracy;
 } jobs_progress;
 
 typedef enum { JOBS_DONE, JOBS_FAILED, JOBS_STOPPED } jobs_state;

@@ -73,6 +73,7 @@ static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int6
 
 static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, double loss_now)
 {
+    const tg_fit_epoch *best = r->from->valid.count > 0 ? tg_fit_best(r->fit) : NULL;
     const jobs_progress now = {.fraction = (double)step / (double)steps,
                                .step = (long)step,
                                .steps = (long)steps,
@@ -80,7 +81,10 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
                                .epochs = r->spec->epochs,
                                .loss = loss_now,
                                .accuracy = r->accuracy,
-                               .rate = r->step_seconds > 0 ? (double)r->rows / r->step_seconds : 0};
+                               .rate = r->step_seconds > 0 ? (double)r->rows / r->step_seconds : 0,
+                               .best = best ? (int)best->epoch : 0,
+                               .best_loss = best ? best->valid_loss : NAN,
+                               .best_accuracy = best ? best->valid_score : NAN};
     if (r->setup.link)
         jobs_report(r->setup.link, &now);
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);

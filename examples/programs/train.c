@@ -129,13 +129,15 @@ static json_t *config_of(const training *t)
 /* The results in the folder. */
 static runlog *read_log(const training *t)
 {
+    tg_error error;
     const run_spec *s = t->run.spec;
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
     runlog_describe(log, &(runlog_about){.one_run = true});
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, s->folds ? s->fold : 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
-    record_read(s->out, log, number);
+    if (!record_read(s->out, runlog_at(log, number), &error))
+        runlog_fail(log, error.text);
     return log;
 }
 
@@ -302,53 +304,32 @@ static bool print_sample(const training *t, tg_error *error)
     return fine;
 }
 
-/* The confusion matrix of the split that is reported. */
-static void print_confusion(const training *t, const json_t *results)
-{
-    const json_t *listed = json_object_get(results, "confusion");
-    const size_t count = json_array_size(listed);
-    double *confusion = count ? calloc(count, sizeof *confusion) : NULL;
-    for (size_t i = 0; confusion && i < count; i++)
-        confusion[i] = json_number_value(json_array_get(listed, i));
-    if (confusion && count == t->run.about->classes * t->run.about->classes)
-        tally_print_confusion(t->run.about, confusion, stdout);
-    free(confusion);
-}
-
-/* What a constant prediction gets on the split that is reported. */
-static void print_constant(const training *t, const json_t *results)
-{
-    const int split = json_object_get(results, runlog_splits[RUNLOG_TEST]) ? RUNLOG_TEST : RUNLOG_VALIDATION;
-    const runlog_measures m = record_constant(results, (runlog_split)split);
-    char name[60];
-    snprintf(name, sizeof name, "%s, constant prediction", runlog_splits[split]);
-    if (!isnan(m.loss))
-        tally_print(t->run.about, name, &m, stdout);
-}
-
 /* Measures the saved weights, unless the folder has their measures, and prints those. */
 static bool print_measures(training *t, tg_error *error)
 {
     const run_spec *s = t->run.spec;
-    char predictions[PATH_MAX];
+    const tg_card *about = t->run.about;
+    char predictions[PATH_MAX], name[60];
+    runlog_run results;
     snprintf(predictions, sizeof predictions, "%s/predictions.csv", s->out);
     if ((!record_is_finished(s->out) || (s->keep_predictions && access(predictions, F_OK) != 0)) &&
-        !run_conclude(&t->run, run_results(&t->run, false, error), error))
+        !run_conclude(&t->run, run_results, error))
         return false;
-    json_t *results = record_results(s->out, error);
-    if (!results)
+    if (!record_results(s->out, &results, error))
         return error->text[0] ? false : tg_fail(error, "%.300s: the measures are not there any more", s->out);
-    const json_int_t softened = json_integer_value(json_object_get(results, "softened"));
-    if (softened > 0)
-        printf("softened: %lld input%s with long tails\n", (long long)softened, plural(softened));
-    for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++) {
-        const runlog_measures m = record_measures(results, (runlog_split)split);
-        if (json_object_get(results, runlog_splits[split]))
-            tally_print(t->run.about, runlog_splits[split], &m, stdout);
-    }
-    print_constant(t, results);
-    print_confusion(t, results);
-    json_decref(results);
+    if (results.softened > 0)
+        printf("softened: %ld input%s with long tails\n", results.softened, plural(results.softened));
+    for (int split = RUNLOG_VALIDATION; split <= RUNLOG_TEST; split++)
+        if (results.net.measured[split])
+            tally_print(about, runlog_splits[split], &results.net.of[split], stdout);
+    const int reported = results.net.measured[RUNLOG_TEST] ? RUNLOG_TEST : RUNLOG_VALIDATION;
+    snprintf(name, sizeof name, "%s, constant prediction", runlog_splits[reported]);
+    if (!isnan(results.constant.of[reported].loss))
+        tally_print(about, name, &results.constant.of[reported], stdout);
+    const runlog_numbers *confusion = &results.series[RUNLOG_CONFUSION];
+    if (confusion->count && confusion->count == about->classes * about->classes)
+        tally_print_confusion(about, confusion->numbers, stdout);
+    runlog_run_free(&results);
     return true;
 }
 

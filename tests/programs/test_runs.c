@@ -60,10 +60,10 @@ START_TEST(files_are_identical_in_whatever_order_runs_report)
              i++) { /* run by run; epoch by epoch, with the runs mixed or from the last on */
             const int run = order == 0 ? i / EPOCHS : order == 1 ? i * 5 % RUNS : RUNS - 1 - i % RUNS;
             const runlog_epoch epoch = epoch_of(run, 1 + (order == 0 ? i % EPOCHS : i / RUNS));
-            runlog_add_epoch(log, run, &epoch);
+            runlog_add_epoch(runlog_at(log, run), &epoch);
         }
         for (int run = 0; run < RUNS; run++)
-            runlog_finish_run(log, order == 2 ? RUNS - 1 - run : run, false);
+            runlog_finish_run(runlog_at(log, order == 2 ? RUNS - 1 - run : run), false);
         run_log_write(log);
         runlog_free(log);
         for (int i = 0; i < 3; i++) {
@@ -155,7 +155,7 @@ static runlog *made_up(int names, int seeds, int folds, double (*value)(int acti
             for (int a = 0; a < names; a++) {
                 const double x = value(a, seed, fold);
                 const int run = runlog_add_run(log, name[a], (uint64_t)seed, fold, 1);
-                runlog_add_epoch(log, run,
+                runlog_add_epoch(runlog_at(log, run),
                                  &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .best = 1});
                 run_log_finish(log, run, x, NAN, x);
             }
@@ -210,11 +210,11 @@ START_TEST(rows_that_seeds_share_widen_the_interval)
             for (int a = 0; a < 2; a++) {
                 const double loss[2] = {7 + a * difference[seed][0], 7 + a * difference[seed][1]};
                 const int run = runlog_add_run(log, a ? "gelu" : "relu", (uint64_t)seed, 0, 1);
-                runlog_add_epoch(log, run,
+                runlog_add_epoch(runlog_at(log, run),
                                  &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 1, .val_accuracy = NAN, .best = 1});
                 const double values[2][RUNLOG_ROW] = {{rows[seed][0], loss[0], 0, NAN, NAN, NAN, NAN, NAN, NAN},
                                                       {rows[seed][1], loss[1], 0, NAN, NAN, NAN, NAN, NAN, NAN}};
-                runlog_set_rows(log, run, values[0], 2);
+                runlog_set_rows(runlog_at(log, run), values[0], 2);
                 run_log_finish(log, run, 1, NAN, (loss[0] + loss[1]) / 2);
             }
         runlog_describe(log, &(runlog_about){.note = "Splits.", .redrawn = redrawn});
@@ -243,7 +243,7 @@ static runlog *searched(void)
                 snprintf(point, sizeof point, "lr %g", rates[rate]);
                 runlog_set_point(log, run, point, rates[rate]);
                 const double x = loss[a][rate] + 0.01 * seed;
-                runlog_add_epoch(log, run,
+                runlog_add_epoch(runlog_at(log, run),
                                  &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = x, .val_accuracy = NAN, .best = 1});
                 if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best rate is excluded: a run diverged */
                     run_log_finish(log, run, x, NAN, rates[rate]);
@@ -282,7 +282,7 @@ START_TEST(a_search_of_scales_says_where_the_order_depends_on_them)
             const int run = runlog_add_run(log, runs[i].name, 1, 0, 1);
             const double loss = same && i == 5 ? 0.5 : runs[i].loss;
             runlog_set_point(log, run, runs[i].point, 1);
-            runlog_add_epoch(log, run,
+            runlog_add_epoch(runlog_at(log, run),
                              &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = loss, .val_accuracy = NAN, .best = 1});
             run_log_finish(log, run, loss, NAN, 1);
         }
@@ -312,7 +312,7 @@ START_TEST(a_short_search_says_where_a_better_point_may_lie)
             const int run = runlog_add_run(log, i % 2 ? "gelu" : "relu", 1, 0, 1);
             const double loss = inside && i == 3 ? 0.1 : 1. / (i + 1);
             runlog_set_point(log, run, points[i / 2], 1);
-            runlog_add_epoch(log, run,
+            runlog_add_epoch(runlog_at(log, run),
                              &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = loss, .val_accuracy = NAN, .best = 1});
             run_log_finish(log, run, loss, NAN, 1);
         }
@@ -376,13 +376,12 @@ START_TEST(a_run_that_patience_ended_keeps_its_last_values_in_the_mean)
     for (int seed = 0; seed < 3; seed++) {
         const int run = runlog_add_run(log, "relu", (uint64_t)seed, 0, 10);
         for (int epoch = 0; epoch < 2 && !isnan(losses[seed][epoch]); epoch++)
-            runlog_add_epoch(log, run,
-                             &(runlog_epoch){.epoch = epoch + 1,
-                                             .step = 10 * (epoch + 1),
-                                             .val_loss = losses[seed][epoch],
-                                             .val_accuracy = NAN,
-                                             .test_loss = NAN,
-                                             .best = 1});
+            runlog_add_epoch(runlog_at(log, run), &(runlog_epoch){.epoch = epoch + 1,
+                                                                  .step = 10 * (epoch + 1),
+                                                                  .val_loss = losses[seed][epoch],
+                                                                  .val_accuracy = NAN,
+                                                                  .test_loss = NAN,
+                                                                  .best = 1});
         if (seed < 2)
             run_log_finish(log, run, losses[seed][0], NAN, NAN);
     }

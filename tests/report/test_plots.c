@@ -84,12 +84,11 @@ START_TEST(one_seed_has_no_intervals)
     for (int run = 0; run < 2; run++) {
         runlog_add_run(log, run ? "gelu_exact" : "relu", 1, 0, 1234567);
         for (int epoch = 1; epoch <= 2; epoch++)
-            runlog_add_epoch(log, run,
-                             &(runlog_epoch){.epoch = epoch,
-                                             .step = epoch,
-                                             .val_loss = run ? 0.25 : 0.5,
-                                             .val_accuracy = run ? 0.875 : 0.75,
-                                             .seconds = 1e-4 * epoch});
+            runlog_add_epoch(runlog_at(log, run), &(runlog_epoch){.epoch = epoch,
+                                                                  .step = epoch,
+                                                                  .val_loss = run ? 0.25 : 0.5,
+                                                                  .val_accuracy = run ? 0.875 : 0.75,
+                                                                  .seconds = 1e-4 * epoch});
         run_log_finish(log, run, run ? 0.25 : 0.5, run ? 0.875 : 0.75, NAN);
     }
     char *text = table_of(log);
@@ -111,7 +110,7 @@ static const char *table_with_failures(size_t classes, int failed)
         runlog_add_run(log, run % 2 ? "silu" : "relu", run < 2 ? 1 : 2, 0, 10);
         if (run >= 4 - failed)
             continue;
-        runlog_add_epoch(log, run,
+        runlog_add_epoch(runlog_at(log, run),
                          &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5, .val_accuracy = classes ? 0.75 : NAN});
         run_log_finish(log, run, 0.5, classes ? 0.75 : NAN, NAN);
     }
@@ -147,7 +146,8 @@ START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
             const int run = runlog_add_run(log, i % 2 ? "silu" : "relu", (uint64_t)(i / 2 / cases[c].folds),
                                            i / 2 % cases[c].folds, 10);
             runlog_add_epoch(
-                log, run, &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5 + 0.01 * i * i, .val_accuracy = NAN});
+                runlog_at(log, run),
+                &(runlog_epoch){.epoch = 1, .step = 1, .val_loss = 0.5 + 0.01 * i * i, .val_accuracy = NAN});
             run_log_finish(log, run, 0.5 + 0.01 * i * i, NAN, NAN);
         }
         const char *text = table_of(log);
@@ -223,12 +223,11 @@ START_TEST(many_activations_are_drawn_as_small_multiples)
         for (int a = 0; a < 9; a++) {
             const int run = runlog_add_run(log, names[a], (uint64_t)seed, 0, 1);
             const double loss = a == 8 ? 1e12 : 0.1 * a + 0.03 * seed; /* the last diverges */
-            runlog_add_epoch(log, run,
-                             &(runlog_epoch){.epoch = 1,
-                                             .step = 1,
-                                             .train_loss = loss,
-                                             .val_loss = loss,
-                                             .val_accuracy = 0.9 - 0.01 * a * seed});
+            runlog_add_epoch(runlog_at(log, run), &(runlog_epoch){.epoch = 1,
+                                                                  .step = 1,
+                                                                  .train_loss = loss,
+                                                                  .val_loss = loss,
+                                                                  .val_accuracy = 0.9 - 0.01 * a * seed});
             run_log_finish(log, run, loss, 0.9 - 0.01 * a * seed, NAN);
         }
     run_log_write(log);

@@ -19,10 +19,10 @@ static void add_series(runlog *log)
 {
     for (int run = 0; run < 6; run++) {
         const double first = run; /* twice the activation, plus the seed less one */
-        runlog_add_series(log, run, RUNLOG_STEPS, (double[]){5, 1 + first, 10, 2 + first}, 4);
-        runlog_add_series(log, run, RUNLOG_CONFUSION, (double[]){first, 1, 2, 10}, 4);
-        runlog_add_series(log, run, RUNLOG_NOISE, (double[]){0, first, 0.75}, 3);
-        runlog_add_series(log, run, RUNLOG_NOISE, (double[]){0.5, 2 * first, 0.5}, 3);
+        runlog_add_series(runlog_at(log, run), RUNLOG_STEPS, (double[]){5, 1 + first, 10, 2 + first}, 4);
+        runlog_add_series(runlog_at(log, run), RUNLOG_CONFUSION, (double[]){first, 1, 2, 10}, 4);
+        runlog_add_series(runlog_at(log, run), RUNLOG_NOISE, (double[]){0, first, 0.75}, 3);
+        runlog_add_series(runlog_at(log, run), RUNLOG_NOISE, (double[]){0.5, 2 * first, 0.5}, 3);
     }
     static char no[] = "no", yes[] = "yes, it \"is\"", *const names[] = {no, yes};
     runlog_describe(log, &(runlog_about){.class_names = names, .classes = 2});
@@ -120,10 +120,10 @@ START_TEST(each_series_has_its_picture)
     runlog *log = run_log_small(true);
     add_series(log);
     for (int i = 0; i < RUNLOG_SURFACE_SIDE * RUNLOG_SURFACE_SIDE; i++)
-        runlog_add_series(log, 0, RUNLOG_SURFACE,
+        runlog_add_series(runlog_at(log, 0), RUNLOG_SURFACE,
                           (double[]){i % RUNLOG_SURFACE_SIDE, i / RUNLOG_SURFACE_SIDE, i % 2, 0.5 + 0.5 * (i % 3) / 3.},
                           4);
-    runlog_add_series(log, 0, RUNLOG_POINTS, (double[]){3, 50, 0, 70, 30, 1}, 6);
+    runlog_add_series(runlog_at(log, 0), RUNLOG_POINTS, (double[]){3, 50, 0, 70, 30, 1}, 6);
     run_log_write(log);
     const plots_look look = {.class_names = (char *[]){(char[]){"it's"}, (char[]){"two"}},
                              .classes = 2,

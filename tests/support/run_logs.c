@@ -22,7 +22,7 @@ runlog *run_log_small(bool accuracy)
         int run = runlog_add_run(log, runs[i].activation, (uint64_t)runs[i].seed, 0, 1000 + i / 2);
         const int best = runs[i].losses[1] < runs[i].losses[0];
         for (int epoch = 0; epoch < 2; epoch++)
-            runlog_add_epoch(log, run,
+            runlog_add_epoch(runlog_at(log, run),
                              &(runlog_epoch){.epoch = epoch + 1,
                                              .step = 10 * (epoch + 1),
                                              .train_loss = 1. / 3,
@@ -46,9 +46,9 @@ void run_log_finish(runlog *log, int run, double loss, double accuracy, double t
     valid.loss = loss;
     valid.accuracy = accuracy;
     test.loss = test_loss;
-    runlog_set_measures(log, run, RUNLOG_VALIDATION, &valid);
-    runlog_set_measures(log, run, RUNLOG_TEST, &test);
-    runlog_finish_run(log, run, false);
+    runlog_at(log, run)->net.of[RUNLOG_VALIDATION] = valid;
+    runlog_at(log, run)->net.of[RUNLOG_TEST] = test;
+    runlog_finish_run(runlog_at(log, run), false);
 }
 
 void run_log_write(const runlog *log)

@@ -165,7 +165,7 @@ static bool is_paired(const comparison_measure *m)
 /* The mean seconds of a step; NaN: unknown. */
 static double step_seconds(const comparison *c, const runlog_run *run)
 {
-    const runlog_epoch *last = run->count ? &run->epochs[run->count - 1] : NULL;
+    const runlog_epoch *last = run->count ? &run->epoch[run->count - 1] : NULL;
     return c->timed && last && last->step > 0 ? last->seconds / (double)last->step : NAN;
 }
 

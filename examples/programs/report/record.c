@@ -1,6 +1,9 @@
+#include "examples/programs/report/memory.h"
 #include "examples/programs/report/record.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define MEASURE_FIELD(...) NAN,
 const runlog_measures runlog_no_measures = {{
@@ -19,6 +22,11 @@ const runlog_field runlog_epoch_fields[RUNLOG_EPOCH_FIELDS] = {
 
 const char *const runlog_splits[RUNLOG_SPLITS] = {"train", "validation", "test"};
 
+#define RUN_FIELD(member) #member,
+const char *const runlog_run_fields[RUNLOG_RUN_FIELDS] = {
+#include "examples/programs/report/fields.def"
+};
+
 runlog_run runlog_run_new(void)
 {
     runlog_run run = {0};
@@ -27,12 +35,73 @@ runlog_run runlog_run_new(void)
     return run;
 }
 
+void runlog_run_free(runlog_run *run)
+{
+    for (int kind = 0; kind < RUNLOG_SERIES; kind++)
+        free(run->series[kind].numbers);
+    free(run->epoch);
+    free(run->row_memory);
+    free(run->variant);
+}
+
+void runlog_add_epoch(runlog_run *to, const runlog_epoch *epoch)
+{
+    to->epoch = memory_grown(to->epoch, (size_t)to->count, sizeof *epoch);
+    to->epoch[to->count++] = *epoch;
+    runlog_add_series(to, RUNLOG_LOSSES, (double[]){epoch->epoch, epoch->val_loss}, 2);
+}
+
+void runlog_add_variant(runlog_run *to, const char *name, double loss)
+{
+    to->variant = memory_grown(to->variant, (size_t)to->variants, sizeof *to->variant);
+    runlog_variant *added = &to->variant[to->variants++];
+    snprintf(added->name, sizeof added->name, "%s", name);
+    added->loss = loss;
+}
+
+void runlog_add_series(runlog_run *to, runlog_series kind, const double *numbers, size_t count)
+{
+    runlog_numbers *of = &to->series[kind];
+    for (size_t i = 0; i < count; i++) {
+        of->numbers = memory_grown(of->numbers, of->count, sizeof *numbers);
+        of->numbers[of->count++] = numbers[i];
+    }
+}
+
+void runlog_set_rows(runlog_run *to, const double *rows, size_t count)
+{
+    static const int measures[RUNLOG_ROW_MEASURES] = {
+#define ROW_FIELD(member, ...) RUNLOG_MEASURE_##member,
+#include "examples/programs/report/fields.def"
+    };
+    double *values = to->row_memory = memory_checked(calloc(count + 1, RUNLOG_ROW * sizeof *values));
+    uint32_t *numbers = (uint32_t *)(values + (RUNLOG_ROW - 1) * count);
+    for (size_t v = 0; v < RUNLOG_ROW - 1; v++, values += count) {
+        runlog_values *of = v < RUNLOG_ROW_MEASURES ? &to->net : &to->constant;
+        for (size_t i = 0; i < count; i++)
+            values[i] = rows[RUNLOG_ROW * i + 1 + v];
+        of->rows[measures[v % RUNLOG_ROW_MEASURES]] = count && !isnan(values[0]) ? values : NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = (uint32_t)rows[RUNLOG_ROW * i];
+    to->rows = numbers;
+    to->row_count = count;
+}
+
+void runlog_finish_run(runlog_run *to, long diverged)
+{
+    to->finished = true;
+    to->diverged = diverged;
+    for (int i = 0; diverged && i < RUNLOG_VALUES; i++)
+        to->net.values[i] = to->constant.values[i] = NAN;
+}
+
 const runlog_epoch *runlog_best_epoch(const runlog_run *run)
 {
     int i = run->count - 1;
-    while (i >= 0 && run->epochs[i].best != 1)
+    while (i >= 0 && run->epoch[i].best != 1)
         i--;
-    return i >= 0 ? &run->epochs[i] : NULL;
+    return i >= 0 ? &run->epoch[i] : NULL;
 }
 
 int runlog_only_answer(const runlog_run *run, size_t classes)

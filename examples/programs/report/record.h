@@ -5,7 +5,7 @@
  *     runlog_run run = runlog_run_new();                    // all numbers are NaN
  *     run.group = "relu";
  *     run.seed = 3;
- *     run.finished = true;
+ *     runlog_finish_run(&run, 0);
  *     run.net.of[RUNLOG_TEST].accuracy = 0.97;
  *     run.net.values[RUNLOG_TEST * RUNLOG_MEASURES + RUNLOG_MEASURE_accuracy]      // the same number, chosen by index
  *
@@ -96,6 +96,7 @@ enum { RUNLOG_VALUES = RUNLOG_SPLITS * RUNLOG_MEASURES };
 
 /* What a net gets, or a constant prediction on the same rows. */
 typedef struct runlog_values {
+    bool measured[RUNLOG_SPLITS]; /* on these splits */
     union {
         runlog_measures of[RUNLOG_SPLITS];
         double values[RUNLOG_VALUES]; /* NaN: it diverged, or has no such value */
@@ -103,25 +104,62 @@ typedef struct runlog_values {
     const double *rows[RUNLOG_MEASURES]; /* [row_count]: of the rows below; their mean is the measure; NULL: unknown */
 } runlog_values;
 
+/* The test loss with another activation, or with rounded weights. */
+typedef struct runlog_variant {
+    char name[64];
+    double loss;
+} runlog_variant;
+
+enum {
+#define RUN_FIELD(member) RUNLOG_RUN_##member,
+#include "examples/programs/report/fields.def"
+    RUNLOG_RUN_FIELDS
+};
+
 typedef struct runlog_run {
     const char *group;     /* what is compared: an activation, a net; */
     int activation, point; /* in a log its place there, and that of its point of a search */
     uint64_t seed;
-    int fold;        /* from 1; 0: none */
-    double number;   /* the value of the first setting of its point */
-    long parameters; /* 0: unknown */
-    bool finished, diverged;
+    int fold;      /* from 1; 0: none */
+    double number; /* the value of the first setting of its point */
+    bool finished;
+    union {
+        struct {
+#define RUN_FIELD(member) long member;
+#include "examples/programs/report/fields.def"
+        };
+        long whole[RUNLOG_RUN_FIELDS];
+    };
     runlog_values net, constant; /* of the best epoch's net */
     size_t row_count;            /* test rows, or else validation rows; 0: unknown */
     const uint32_t *rows;        /* [row_count]: their numbers in the table */
-    runlog_epoch *epochs;        /* [count] */
+    double *row_memory;          /* of the rows and their values */
+    runlog_epoch *epoch;         /* [count] */
     int count;
     runlog_numbers series[RUNLOG_SERIES];
-    double *row_memory; /* of the rows and their values */
+    runlog_variant *variant; /* [variants] */
+    int variants;
 } runlog_run;
 
-/* A run without anything; all its values are NaN. */
+/* The name of a whole number in result.json. */
+extern const char *const runlog_run_fields[RUNLOG_RUN_FIELDS];
+
+/* A run without anything; all its values are NaN. What it points to is freed with it, unless it is a log's. */
 runlog_run runlog_run_new(void);
+void runlog_run_free(runlog_run *run);
+
+/* Adds the next epoch; and the loss of a variant. */
+void runlog_add_epoch(runlog_run *to, const runlog_epoch *epoch);
+void runlog_add_variant(runlog_run *to, const char *name, double loss);
+
+/* Appends whole rows of numbers to those of this kind. */
+void runlog_add_series(runlog_run *to, runlog_series kind, const double *numbers, size_t count);
+
+/* Sets the test rows (or else validation rows), [count, RUNLOG_ROW] as rows.csv has them. */
+void runlog_set_rows(runlog_run *to, const double *rows, size_t count);
+
+/* Ends a run; if it diverged, in an epoch, it has no measures. */
+void runlog_finish_run(runlog_run *to, long diverged);
 
 /* The last epoch that the trainer marked as the best so far; NULL if there is none. */
 const runlog_epoch *runlog_best_epoch(const runlog_run *run);

@@ -21,12 +21,8 @@ void runlog_fail(runlog *log, const char *why)
 
 void runlog_free(runlog *log)
 {
-    for (int i = 0; i < log->count && !log->borrows; i++) {
-        free(log->runs[i].epochs);
-        for (int kind = 0; kind < RUNLOG_SERIES; kind++)
-            free(log->runs[i].series[kind].numbers);
-        free(log->runs[i].row_memory);
-    }
+    for (int i = 0; i < log->count && !log->borrows; i++)
+        runlog_run_free(&log->runs[i]);
     if (!log->borrows) {
         texts_free(&log->activations);
         texts_free(&log->points);
@@ -47,7 +43,6 @@ void runlog_options(runlog *log, json_t *options)
 void runlog_describe(runlog *log, const runlog_about *about)
 {
     log->about = *about;
-    log->has_test |= about->tested; /* even if all runs diverge */
 }
 
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters)
@@ -70,68 +65,22 @@ void runlog_set_point(runlog *log, int run, const char *point, double number)
     log->runs[run].number = number;
 }
 
+runlog_run *runlog_at(runlog *log, int run)
+{
+    return &log->runs[run];
+}
+
+bool runlog_has_test(const runlog *log)
+{
+    bool has = log->about.tested; /* even if all runs diverge */
+    for (int run = 0; run < log->count && !has; run++)
+        has = !isnan(log->runs[run].net.of[RUNLOG_TEST].loss);
+    return has;
+}
+
 const char *runlog_point(const runlog *log, int run)
 {
     return log->points.list[log->runs[run].point];
-}
-
-void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch)
-{
-    runlog_run *to = &log->runs[run];
-    to->epochs = memory_grown(to->epochs, (size_t)to->count, sizeof *epoch);
-    to->epochs[to->count++] = *epoch;
-    runlog_add_series(log, run, RUNLOG_LOSSES, (double[]){epoch->epoch, epoch->val_loss}, 2);
-    log->has_accuracy |= !isnan(epoch->val_accuracy);
-}
-
-void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_measures *measures)
-{
-    log->runs[run].net.of[split] = *measures;
-    log->has_test |= split == RUNLOG_TEST && !isnan(measures->loss);
-}
-
-void runlog_set_constant(runlog *log, int run, runlog_split split, const runlog_measures *measures)
-{
-    log->runs[run].constant.of[split] = *measures;
-}
-
-void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count)
-{
-    runlog_numbers *to = &log->runs[run].series[kind];
-    for (size_t i = 0; i < count; i++) {
-        to->numbers = memory_grown(to->numbers, to->count, sizeof *numbers);
-        to->numbers[to->count++] = numbers[i];
-    }
-}
-
-void runlog_set_rows(runlog *log, int run, const double *rows, size_t count)
-{
-    static const int measures[RUNLOG_ROW_MEASURES] = {
-#define ROW_FIELD(member, ...) RUNLOG_MEASURE_##member,
-#include "examples/programs/report/fields.def"
-    };
-    runlog_run *to = &log->runs[run];
-    double *values = to->row_memory = memory_checked(calloc(count + 1, RUNLOG_ROW * sizeof *values));
-    uint32_t *numbers = (uint32_t *)(values + (RUNLOG_ROW - 1) * count);
-    for (size_t v = 0; v < RUNLOG_ROW - 1; v++, values += count) {
-        runlog_values *of = v < RUNLOG_ROW_MEASURES ? &to->net : &to->constant;
-        for (size_t i = 0; i < count; i++)
-            values[i] = rows[RUNLOG_ROW * i + 1 + v];
-        of->rows[measures[v % RUNLOG_ROW_MEASURES]] = count && !isnan(values[0]) ? values : NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = (uint32_t)rows[RUNLOG_ROW * i];
-    to->rows = numbers;
-    to->row_count = count;
-}
-
-void runlog_finish_run(runlog *log, int run, bool diverged)
-{
-    runlog_run *to = &log->runs[run];
-    to->finished = true;
-    to->diverged = diverged;
-    for (int i = 0; diverged && i < RUNLOG_VALUES; i++)
-        to->net.values[i] = to->constant.values[i] = NAN;
 }
 
 bool runlog_has_series(const runlog *log, runlog_series kind)
@@ -188,7 +137,7 @@ static void put_run(const runlog *log, int number, bool known[RUNLOG_SPLITS][RUN
         for (int i = 0; i < RUNLOG_MEASURES; i++)
             if (known[split][i])
                 put(to, run->net.of[split].all[i]);
-    put(to, run->count ? run->epochs[run->count - 1].seconds : NAN);
+    put(to, run->count ? run->epoch[run->count - 1].seconds : NAN);
     fputc('\n', to);
 }
 

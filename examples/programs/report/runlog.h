@@ -6,9 +6,9 @@
  *     runlog *log = runlog_new("results");
  *     runlog_options(log, json_pack("{s:f}", "lr", 1e-3));            // for config.json
  *     int run = runlog_add_run(log, "gelu_exact", 1, 0, 118282);     // activation, seed, fold, parameters: 0, ...
- *     runlog_add_epoch(log, run, &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ..., .best = 1});
- *     runlog_set_measures(log, run, RUNLOG_TEST, &(runlog_measures){.loss = 0.28, ...});     // of the best epoch's net
- *     runlog_finish_run(log, run, false);
+ *     runlog_add_epoch(runlog_at(log, run), &(runlog_epoch){.epoch = 1, .step = 469, .train_loss = 0.31, ..., .best = 1});
+ *     runlog_at(log, run)->net.of[RUNLOG_TEST] = (runlog_measures){.loss = 0.28, ...};      // of the best epoch's net
+ *     runlog_finish_run(runlog_at(log, run), 0);
  *     if (!runlog_write(log, &error))
  *         return fprintf(stderr, "compare: %s\n", error.text), 1;
  *     runlog_print_table_as(log, "table", stdout);
@@ -104,24 +104,8 @@ int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold,
 /* Sets a run's point of a search: the values of the searched settings as text ("lr 0.001"), and the first of them. */
 void runlog_set_point(runlog *log, int run, const char *point, double number);
 
-/* Adds the next epoch of a run. */
-void runlog_add_epoch(runlog *log, int run, const runlog_epoch *epoch);
-
-/* Appends whole rows of numbers to a run's rows of this kind. */
-void runlog_add_series(runlog *log, int run, runlog_series kind, const double *numbers, size_t count);
-
-/* Sets a run's test rows (or else validation rows) and their values, [count, RUNLOG_ROW] as columns of RUNLOG_ROW_VALUES
- * have them. */
-void runlog_set_rows(runlog *log, int run, const double *rows, size_t count);
-
-/* Sets the measures of the net of a run's best epoch. */
-void runlog_set_measures(runlog *log, int run, runlog_split split, const runlog_measures *measures);
-
-/* Sets what a constant prediction gets there (run/constant.h). */
-void runlog_set_constant(runlog *log, int run, runlog_split split, const runlog_measures *measures);
-
-/* Marks a run as complete; if it diverged, it has no measures. */
-void runlog_finish_run(runlog *log, int run, bool diverged);
+/* The record of a run, to be filled, until the next one is added. */
+runlog_run *runlog_at(runlog *log, int run);
 
 /* Some of the results could not be read: runlog_write fails with the first of these messages. */
 void runlog_fail(runlog *log, const char *why);

@@ -125,7 +125,11 @@ bool runlog_fit_measures(const runlog_about *about, tg_error *error)
 
 static bool has_classes(const runlog *log)
 {
-    return log->about.classes > 0 || log->has_accuracy;
+    bool has = log->about.classes > 0;
+    for (int i = 0; i < log->count && !has; i++)
+        for (int e = 0; e < log->runs[i].count && !has; e++)
+            has = !isnan(log->runs[i].epoch[e].val_accuracy);
+    return has;
 }
 
 /* True if the data has the measure; of runs of unknown data, if any run has the number. */
@@ -148,7 +152,7 @@ static bool is_shown(const runlog *log, const struct kind *k)
 
 static int list_measures(const runlog *log, comparison_measure measures[])
 {
-    const int task = has_classes(log) ? CLASSES : NUMBERS, with = log->has_test ? WITH_TEST : NO_TEST;
+    const int task = has_classes(log) ? CLASSES : NUMBERS, with = runlog_has_test(log) ? WITH_TEST : NO_TEST;
     int count = 0;
     bool decided = false; /* a measure before decides which run is better */
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {
@@ -157,7 +161,7 @@ static int list_measures(const runlog *log, comparison_measure measures[])
             continue;
         measures[count++] = (comparison_measure){
             .value = k->split * RUNLOG_MEASURES + k->measure,
-            .without_rows = k->split != (log->has_test ? RUNLOG_TEST : RUNLOG_VALIDATION),
+            .without_rows = k->split != (runlog_has_test(log) ? RUNLOG_TEST : RUNLOG_VALIDATION),
             .name = k->name,
             .title = is_shown(log, k) ? k->title : NULL,
             .words = k->words,
@@ -177,7 +181,7 @@ static bool still_falls(const runlog_run *run)
 {
     double *losses = memory_checked(calloc((size_t)run->count + 1, sizeof *losses));
     for (int i = 0; i < run->count; i++)
-        losses[i] = run->epochs[i].val_loss;
+        losses[i] = run->epoch[i].val_loss;
     const bool falls = verdict_still_falls(losses, run->count);
     free(losses);
     return falls;
@@ -194,7 +198,7 @@ static bool is_timed(const runlog *log)
 static int test_samples(const runlog *log)
 {
     double samples = 0;
-    for (int i = 0; i < log->count && samples == 0 && log->has_test; i++)
+    for (int i = 0; i < log->count && samples == 0 && runlog_has_test(log); i++)
         for (size_t k = 0; k < log->runs[i].series[RUNLOG_CONFUSION].count; k++)
             samples += log->runs[i].series[RUNLOG_CONFUSION].numbers[k];
     return (int)samples;
@@ -226,7 +230,7 @@ void runlog_comparison(const runlog *log, comparison *c)
                       .rows = log->about.rows,
                       .redrawn = log->about.redrawn,
                       .grouped = log->about.grouped,
-                      .validates = log->about.validates && log->has_test,
+                      .validates = log->about.validates && runlog_has_test(log),
                       .same_folds = log->about.same_folds};
     c->measure_count = list_measures(log, c->measures);
     for (const runlog_run *run = log->runs; run < log->runs + log->count; run++) {

@@ -85,7 +85,7 @@ static void write_all_curves(const runlog *log, FILE *to)
     for (int i = 0; i < log->count; i++) {
         const runlog_run *run = &log->runs[i];
         for (int e = 0; e < run->count; e++) {
-            const runlog_epoch *epoch = &run->epochs[e];
+            const runlog_epoch *epoch = &run->epoch[e];
             table_csv_text(to, run->group);
             fputc(',', to);
             table_csv_text(to, runlog_point(log, i));
@@ -184,7 +184,7 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
 {
     if (c->width)
         return run->series[c->kind].numbers[row * c->width + (size_t)column];
-    const runlog_epoch *e = &run->epochs[row];
+    const runlog_epoch *e = &run->epoch[row];
     const double numbers[] = {e->epoch, (double)e->step, e->train_loss, e->val_loss, e->val_accuracy};
     return numbers[column];
 }

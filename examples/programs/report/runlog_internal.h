@@ -14,14 +14,16 @@ struct runlog {
     char *directory;
     runlog_run *runs; /* [count] */
     int count;
-    texts activations, points;   /* in the order in which they were added */
-    bool borrows;                /* the data of the runs, and these texts, belong to another log */
-    bool has_accuracy, has_test; /* any epoch has a validation accuracy, any run a test loss */
+    texts activations, points; /* in the order in which they were added */
+    bool borrows;              /* the data of the runs, and these texts, belong to another log */
     json_t *options;
     runlog_about about;
     char *note; /* the points of a search that this is about; NULL: all runs */
     tg_error unread;
 };
+
+/* True if any run has a test loss. */
+bool runlog_has_test(const runlog *log);
 
 const char *runlog_point(const runlog *log, int run);
 

@@ -260,8 +260,6 @@ runlog *runlog_at_best(const runlog *log, bool common)
     FILE *words = memory_checked(open_memstream(&best->note, &size));
     const int of_all = common && log->count ? runlog_best_point(log, -1) : -1;
     best->borrows = true;
-    best->has_accuracy = log->has_accuracy;
-    best->has_test = log->has_test;
     best->activations = log->activations;
     best->points = log->points;
     best->runs = memory_checked(calloc((size_t)log->count + 1, sizeof *best->runs));

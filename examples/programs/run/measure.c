@@ -14,16 +14,7 @@ static dataset_feed *reported_part(trainer *t)
     return t->from->test.count > 0 ? &t->from->parts[2] : &t->from->parts[1];
 }
 
-static void put(json_t *results, const char *name, const double *numbers, size_t count)
-{
-    json_t *array = json_object_get(results, name);
-    if (!array)
-        json_object_set_new(results, name, array = json_array());
-    for (size_t i = 0; i < count; i++) /* JSON has no NaN */
-        json_array_append_new(array, isfinite(numbers[i]) ? json_real(numbers[i]) : json_null());
-}
-
-void run_noise(trainer *t, json_t *results)
+void run_noise(trainer *t, runlog_run *results)
 {
     const char *sizes = t->spec->test_noise;
     const tg_rng seed = tg_rng_seed((uint64_t)t->spec->seed);
@@ -34,15 +25,14 @@ void run_noise(trainer *t, json_t *results)
         noisy.random = tg_rng_stream(&seed, "noise"); /* the same for every size and activation */
         const tg_fit_rows rows = dataset_feed_rows(&noisy);
         if (run_measure(t, &rows, &m))
-            put(results, "noise", (double[]){noisy.noise, m.loss, m.accuracy}, 3);
+            runlog_add_series(results, RUNLOG_NOISE, (double[]){noisy.noise, m.loss, m.accuracy}, 3);
     }
 }
 
 /* The test loss of a net with the same weights, rounded to a format, and this activation. */
-static void put_variant(trainer *t, const run_variant *variant, json_t *results)
+static void put_variant(trainer *t, const run_variant *variant, runlog_run *results)
 {
     const tg_rng rng = tg_rng_seed(1);
-    char text[80];
     tg_error error;
     runlog_measures m = runlog_no_measures;
     net_spec spec = t->spec->net;
@@ -55,15 +45,14 @@ static void put_variant(trainer *t, const run_variant *variant, json_t *results)
         for (int64_t i = 0; i < tg_parameters_size(set); i++)
             weights[i] = tg_round(variant->format, weights[i]);
         tg_parameters_changed(set);
-        snprintf(text, sizeof text, "loss_as_%s", variant->name);
         if (run_measure(t, &t->from->test, &m) && isfinite(m.loss))
-            json_object_set_new(results, text, json_real(m.loss));
+            runlog_add_variant(results, variant->name, m.loss);
     }
     tg_model_free(t->model);
     t->model = own;
 }
 
-void run_variants(trainer *t, json_t *results)
+void run_variants(trainer *t, runlog_run *results)
 {
     const char *list = t->spec->test_as;
     run_variant variant;
@@ -109,7 +98,7 @@ static void fill_surface_row(trainer *t, tg_tape *tape, double y, const double r
 }
 
 /* The class at each point of a grid, into a file of the record; and some rows, into the results. */
-static bool write_surface(trainer *t, json_t *results, tg_error *error)
+static bool write_surface(trainer *t, runlog_run *results, tg_error *error)
 {
     const dataset *data = &t->from->data;
     const dataset_part *part = reported_part(t)->part;
@@ -129,7 +118,8 @@ static bool write_surface(trainer *t, json_t *results, tg_error *error)
     free(surface);
     for (size_t i = 0; i < part->rows && i < RUNLOG_POINTS_MOST; i++) {
         const float *x = data->x + 2 * (size_t)part->row[i];
-        put(results, "points",
+        runlog_add_series(
+            results, RUNLOG_POINTS,
             (double[]){dataset_in_source(data, 0, x[0]), dataset_in_source(data, 1, x[1]), data->labels[part->row[i]]},
             3);
     }
@@ -196,19 +186,17 @@ static bool allocate(kept *k, const trainer *t)
 }
 
 /* Adds what a constant prediction gets on the rows of a split. */
-static bool measure_constant(trainer *t, int split, kept *k, json_t *results, tg_error *error)
+static bool measure_constant(trainer *t, int split, kept *k, runlog_run *results, tg_error *error)
 {
-    runlog_measures m;
     tally_rows *each = split == reported(t) && k->rows.constant.loss ? &k->rows.constant : NULL;
-    if (!constant_measure(t->about, t->from, rows_of(t, split), each, &m))
-        return tg_fail(error, "out of memory");
-    record_put_constant(results, (runlog_split)split, &m);
-    return true;
+    results->constant.measured[split] = true;
+    return constant_measure(t->about, t->from, rows_of(t, split), each, &results->constant.of[split]) ||
+           tg_fail(error, "out of memory");
 }
 
 /* Measures each split, and adds the measures to the results. A refit trains on the validation rows, which are therefore
  * measured before it. */
-static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
+static bool measure(trainer *t, kept *k, runlog_run *results, tg_error *error)
 {
     static const int order[RUNLOG_SPLITS] = {RUNLOG_VALIDATION, RUNLOG_TRAIN, RUNLOG_TEST};
     bool fine = true;
@@ -217,45 +205,37 @@ static bool measure(trainer *t, kept *k, json_t *results, tg_error *error)
         if (i == 1 && !run_refit(t, error))
             return false;
         tally_rows *each = &k->rows.split[split];
-        runlog_measures m;
         if (rows_of(t, split)->count == 0 || (split == RUNLOG_TRAIN && t->from->is_text && !t->from->letters.pairs))
             continue; /* training windows of a text are drawn at random */
         t->sums = (tally){.confusion = split == reported(t) ? k->confusion : NULL,
                           .each = each->loss ? each : NULL,
                           .by_class = t->about->task == TG_CARD_CLASSES};
-        fine = run_measure(t, rows_of(t, split), &m) || tg_fail(error, "%s", tg_fit_error(t->fit));
+        fine = run_measure(t, rows_of(t, split), &results->net.of[split]) || tg_fail(error, "%s", tg_fit_error(t->fit));
         t->sums = (tally){0};
-        if (fine)
-            record_put_measures(results, (runlog_split)split, &m);
+        results->net.measured[split] = fine;
         fine = fine && measure_constant(t, split, k, results, error);
     }
     return fine;
 }
 
 /* The outcome of a run; with `k`, keeps rows there. */
-static json_t *outcome(trainer *t, kept *k, tg_error *error)
+static bool outcome(trainer *t, kept *k, runlog_run *results, tg_error *error)
 {
     const tg_fit_epoch *best = tg_fit_best(t->fit);
-    const bool diverged = tg_fit_diverged(t->fit);
-    const json_int_t parameters = tg_parameters_size(tg_model_parameters(t->model)),
-                     epoch = diverged ? tg_fit_epoch_count(t->fit) + 1
-                             : best   ? best->epoch
-                                      : 0;
-    json_t *results = json_pack("{s:I,s:I}", "parameters", parameters, diverged ? "diverged" : "best_epoch", epoch);
-    if (!results)
-        tg_fail(error, "out of memory");
-    else if (!diverged && !measure(t, k, results, error)) {
-        json_decref(results);
-        return NULL;
-    }
-    if (t->softened)
-        json_object_set_new(results, "softened", json_integer(t->softened));
-    return results;
+    results->parameters = (long)tg_parameters_size(tg_model_parameters(t->model));
+    if (tg_fit_diverged(t->fit))
+        results->diverged = (long)tg_fit_epoch_count(t->fit) + 1;
+    else if (!measure(t, k, results, error))
+        return false;
+    else
+        results->best_epoch = best ? (long)best->epoch : 0;
+    results->softened = t->softened;
+    return true;
 }
 
-json_t *run_outcome(trainer *t, tg_error *error)
+bool run_outcome(trainer *t, runlog_run *results, tg_error *error)
 {
-    return outcome(t, &(kept){0}, error);
+    return outcome(t, &(kept){0}, results, error);
 }
 
 static bool write_rows(const trainer *t, const kept *k, tg_error *error)
@@ -265,24 +245,21 @@ static bool write_rows(const trainer *t, const kept *k, tg_error *error)
                                 (!t->spec->keep_predictions || predictions_write(&k->rows, folder, error)));
 }
 
-json_t *run_results(trainer *t, bool surface, tg_error *error)
+bool run_results(trainer *t, runlog_run *results, tg_error *error)
 {
     kept k = {0};
     if (tg_fit_diverged(t->fit))
-        return run_outcome(t, error);
-    json_t *results =
-        t->from->is_text || allocate(&k, t) ? outcome(t, &k, error) : (tg_fail(error, "out of memory"), NULL);
-    const bool drawn = t->about->task == TG_CARD_CLASSES && t->from->data.features == 2 && surface;
-    if (results && (!write_rows(t, &k, error) || (drawn && !write_surface(t, results, error)))) {
-        json_decref(results);
-        results = NULL;
-    }
-    if (results && k.confusion)
-        put(results, "confusion", k.confusion, t->about->classes * t->about->classes);
-    if (results && !t->from->is_text)
+        return run_outcome(t, results, error);
+    bool fine = (t->from->is_text || allocate(&k, t) || tg_fail(error, "out of memory")) &&
+                outcome(t, &k, results, error) && write_rows(t, &k, error);
+    if (t->setup.surface && t->about->task == TG_CARD_CLASSES && t->from->data.features == 2)
+        fine = fine && write_surface(t, results, error);
+    if (fine && k.confusion)
+        runlog_add_series(results, RUNLOG_CONFUSION, k.confusion, t->about->classes * t->about->classes);
+    if (fine && !t->from->is_text)
         run_noise(t, results);
-    if (results)
+    if (fine)
         run_variants(t, results);
     free_kept(&k);
-    return results;
+    return fine;
 }

@@ -32,10 +32,10 @@ static void put_after(json_t *results, const runlog_epoch *first, int epochs, co
     }
 }
 
-static void put_epochs(json_t *results, const runlog_epoch *first, int epochs)
+static void put_epochs(json_t *results, const runlog_run *run, const runlog_epoch *first, int epochs)
 {
     const runlog_epoch *last = first + epochs - 1, *best = first;
-    const runlog_measures test = record_measures(results, RUNLOG_TEST); /* of the best epoch */
+    const runlog_measures test = run->net.of[RUNLOG_TEST]; /* of the best epoch */
     double rise = -INFINITY, most = 0, least = INFINITY;
     for (const runlog_epoch *e = first; e <= last; e++) {
         best = !(e->val_loss >= best->val_loss) ? e : best;
@@ -56,25 +56,42 @@ static void put_epochs(json_t *results, const runlog_epoch *first, int epochs)
 }
 
 /* Noise is a list of sizes, losses and accuracies. */
-static void put_noise(json_t *results)
+static void put_noise(json_t *results, const runlog_numbers *noise)
 {
-    const json_t *noise = json_object_get(results, "noise");
     double sum = 0;
-    for (size_t i = 2; i < json_array_size(noise); i += 3)
-        sum += json_number_value(json_array_get(noise, i));
-    put(results, "noisy_accuracy", noise ? 3 * sum / (double)json_array_size(noise) : NAN);
+    for (size_t i = 2; i < noise->count; i += 3)
+        sum += isnan(noise->numbers[i]) ? 0 : noise->numbers[i];
+    put(results, "noisy_accuracy", noise->count ? 3 * sum / (double)noise->count : NAN);
+}
+
+/* What the run's end has. */
+static json_t *numbers_of(const runlog_run *run)
+{
+    json_t *results = json_object();
+    char name[80];
+    for (int i = 0; i < RUNLOG_RUN_FIELDS; i++)
+        if (run->whole[i] || (i == RUNLOG_RUN_best_epoch && !run->diverged))
+            json_object_set_new(results, runlog_run_fields[i], json_integer(run->whole[i]));
+    for (int i = 0; i < run->variants; i++) {
+        snprintf(name, sizeof name, "loss_as_%s", run->variant[i].name);
+        put(results, name, run->variant[i].loss);
+    }
+    return results;
 }
 
 json_t *run_numbers(const char *folder, const json_t *after, tg_error *error)
 {
     int epochs;
-    json_t *results = record_results(folder, error);
-    runlog_epoch *first = results ? record_epochs(folder, &epochs, error) : NULL;
-    if (first && epochs && !json_object_get(results, "diverged")) {
-        put_epochs(results, first, epochs);
-        put_noise(results);
+    runlog_run run;
+    const bool there = record_results(folder, &run, error);
+    runlog_epoch *first = there ? record_epochs(folder, &epochs, error) : NULL;
+    json_t *results = there ? numbers_of(&run) : NULL;
+    if (first && epochs && !run.diverged) {
+        put_epochs(results, &run, first, epochs);
+        put_noise(results, &run.series[RUNLOG_NOISE]);
         put_after(results, first, epochs, after);
     }
     free(first);
+    runlog_run_free(&run);
     return results;
 }

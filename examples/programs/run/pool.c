@@ -72,11 +72,11 @@ static bool claim(const pool *all, int which, const char *path, tg_error *error)
 static bool has_all_epochs(const pool_run *one, const char *path)
 {
     tg_error error;
-    json_t *results = record_results(path, &error);
-    const bool all = json_object_get(results, "diverged") || json_integer_value(json_object_get(results, "epochs")) >=
-                                                                 experiment_spec(one->of, one->number).epochs;
-    json_decref(results);
-    return all;
+    runlog_run results;
+    const bool there = record_results(path, &results, &error);
+    const bool all = results.diverged || results.epochs >= experiment_spec(one->of, one->number).epochs;
+    runlog_run_free(&results);
+    return there && all;
 }
 
 bool pool_is_complete(const pool *all, int which)
@@ -104,6 +104,7 @@ void pool_look(pool *all, const sweep *part, bool (*wanted)(const void *context,
 void pool_read(const pool *all, runlog *log)
 {
     char folder[PATH_MAX], point[EXPERIMENT_POINT];
+    tg_error error;
     for (int i = 0; i < all->count; i++) {
         const experiment *e = all->run[i].of;
         const int number = all->run[i].number;
@@ -113,8 +114,8 @@ void pool_read(const pool *all, runlog *log)
                            e->parameters[number % (e->form_count * e->points)]);
         experiment_point(e, number, point);
         runlog_set_point(log, added, point, experiment_number(e, number));
-        if (pool_path(all, i, folder))
-            record_read(folder, log, added);
+        if (pool_path(all, i, folder) && !record_read(folder, runlog_at(log, added), &error))
+            runlog_fail(log, error.text);
     }
 }
 
@@ -139,12 +140,11 @@ static int train(int job, jobs_link *link, void *context)
                              .folder = path,
                              .numbers_only = !e->settings.keep_models,
                              .timed = true,
+                             .surface = !all->measure && spec.seed == e->settings.run.seed && spec.fold <= 1,
                              .link = link};
-    const bool surface = spec.seed == e->settings.run.seed && spec.fold <= 1;
-    const bool fine =
-        (all->of_their_own ? claim(all, which, path, &error) : files_make_folder(path, &error)) &&
-        run_open(&r, &setup, &error) && (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&
-        run_conclude(&r, all->measure ? all->measure(&r, &error) : run_results(&r, surface, &error), &error);
+    const bool fine = (all->of_their_own ? claim(all, which, path, &error) : files_make_folder(path, &error)) &&
+                      run_open(&r, &setup, &error) && (run_train(&r, &error) || tg_fit_diverged(r.fit)) &&
+                      run_conclude(&r, all->measure ? all->measure : run_results, &error);
     return fine ? 0 : jobs_fail(link, "%s", error.text);
 }
 

@@ -32,7 +32,7 @@ typedef struct pool {
     bool of_their_own;
     bool overwrite; /* runs of other options are not refused but removed */
     /* Measures a finished run; NULL: run_results, with the picture of a plane for the first seed. */
-    json_t *(*measure)(trainer *r, tg_error *error);
+    run_measurer *measure;
 
     int count;
     pool_run *run;      /* [count] */

@@ -269,64 +269,6 @@ static runlog_epoch epoch_at(const table *t, int row)
     return e;
 }
 
-/* JSON has no NaN. */
-static double number_of(const json_t *number)
-{
-    return json_is_number(number) ? json_number_value(number) : NAN;
-}
-
-static const char *const series[RUNLOG_SERIES] = {
-    [RUNLOG_CONFUSION] = "confusion", [RUNLOG_NOISE] = "noise", [RUNLOG_POINTS] = "points"};
-
-static const char constant_key[] = "constant";
-
-runlog_measures record_constant(const json_t *results, runlog_split split)
-{
-    return record_measures(json_object_get(results, constant_key), split);
-}
-
-runlog_measures record_measures(const json_t *results, runlog_split split)
-{
-    const json_t *of = json_object_get(results, runlog_splits[split]);
-    runlog_measures m;
-    for (int i = 0; i < RUNLOG_MEASURES; i++)
-        m.all[i] = number_of(json_object_get(of, runlog_measure_fields[i].name));
-    return m;
-}
-
-void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m)
-{
-    json_t *to = json_object();
-    for (int i = 0; i < RUNLOG_MEASURES; i++)
-        if (!isnan(m->all[i]))
-            json_object_set_new(to, runlog_measure_fields[i].name,
-                                isinf(m->all[i]) ? json_null() : json_real(m->all[i]));
-    json_object_set_new(results, runlog_splits[split], to);
-}
-
-void record_put_constant(json_t *results, runlog_split split, const runlog_measures *m)
-{
-    json_t *to = json_object_get(results, constant_key);
-    if (!to)
-        json_object_set_new(results, constant_key, to = json_object());
-    record_put_measures(to, split, m);
-}
-
-static void read_series(runlog *log, int run, const json_t *results)
-{
-    for (int i = 0; i < RUNLOG_SERIES; i++) {
-        const json_t *array = series[i] ? json_object_get(results, series[i]) : NULL;
-        const size_t count = json_array_size(array);
-        double *numbers = calloc(count + 1, sizeof *numbers);
-        for (size_t k = 0; numbers && k < count; k++) {
-            numbers[k] = number_of(json_array_get(array, k));
-        }
-        if (numbers)
-            runlog_add_series(log, run, (runlog_series)i, numbers, count);
-        free(numbers);
-    }
-}
-
 runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error)
 {
     const table t = read_table(folder, &curves, LONG_MAX, error);
@@ -347,17 +289,131 @@ static int count_epochs(const char *folder, tg_error *error)
     return epochs ? count : -1;
 }
 
-json_t *record_results(const char *folder, tg_error *error)
+/* ---- result.json ---- */
+
+static const char variant_begins[] = "loss_as_", constant_key[] = "constant";
+static const struct {
+    const char *name;
+    runlog_series kind;
+} listed[] = {{"points", RUNLOG_POINTS}, {"confusion", RUNLOG_CONFUSION}, {"noise", RUNLOG_NOISE}};
+enum { LISTED = sizeof listed / sizeof *listed };
+
+static void put_whole(json_t *to, const runlog_run *run, int field)
 {
-    json_t *results = load(folder, "result.json", error), *epochs = json_object_get(results, "epochs");
-    if (!epochs || json_integer_value(epochs) == count_epochs(folder, error))
-        return results;
+    if (run->whole[field] || field == RUNLOG_RUN_epochs || (field == RUNLOG_RUN_best_epoch && !run->diverged))
+        json_object_set_new(to, runlog_run_fields[field], json_integer(run->whole[field]));
+}
+
+static void put_measures(json_t *to, const runlog_values *of, int split)
+{
+    json_t *measures = json_object();
+    for (int i = 0; i < RUNLOG_MEASURES; i++)
+        if (!isnan(of->of[split].all[i]))
+            json_object_set_new(measures, runlog_measure_fields[i].name,
+                                isinf(of->of[split].all[i]) ? json_null() : json_real(of->of[split].all[i]));
+    if (of->measured[split])
+        json_object_set(to, runlog_splits[split], measures);
+    json_decref(measures);
+}
+
+/* The measures in the order in which a trainer takes them. */
+static void put_splits(json_t *to, const runlog_run *run)
+{
+    static const int order[RUNLOG_SPLITS] = {RUNLOG_VALIDATION, RUNLOG_TRAIN, RUNLOG_TEST};
+    json_t *constant = json_object();
+    for (int i = 0; i < RUNLOG_SPLITS; i++) {
+        put_measures(to, &run->net, order[i]);
+        put_measures(constant, &run->constant, order[i]);
+        if (json_object_size(constant))
+            json_object_set(to, constant_key, constant);
+    }
+    json_decref(constant);
+}
+
+static json_t *json_of(const runlog_run *run)
+{
+    json_t *to = json_object();
+    for (int i = 0; i <= RUNLOG_RUN_best_epoch; i++)
+        put_whole(to, run, i);
+    put_splits(to, run);
+    put_whole(to, run, RUNLOG_RUN_softened);
+    for (int i = 0; i < LISTED; i++) {
+        const runlog_numbers *of = &run->series[listed[i].kind];
+        json_t *array = json_array();
+        for (size_t k = 0; k < of->count; k++) /* JSON has no NaN */
+            json_array_append_new(array, isfinite(of->numbers[k]) ? json_real(of->numbers[k]) : json_null());
+        if (of->count)
+            json_object_set(to, listed[i].name, array);
+        json_decref(array);
+    }
+    for (int i = 0; i < run->variants; i++) {
+        char name[sizeof variant_begins + sizeof run->variant->name];
+        snprintf(name, sizeof name, "%s%s", variant_begins, run->variant[i].name);
+        json_object_set_new(to, name, json_real(run->variant[i].loss));
+    }
+    put_whole(to, run, RUNLOG_RUN_epochs);
+    return to;
+}
+
+/* JSON has no NaN. */
+static double number_of(const json_t *number)
+{
+    return json_is_number(number) ? json_number_value(number) : NAN;
+}
+
+static void take_measures(runlog_values *to, const json_t *from)
+{
+    for (int split = 0; split < RUNLOG_SPLITS; split++) {
+        const json_t *of = json_object_get(from, runlog_splits[split]);
+        to->measured[split] = of;
+        for (int i = 0; i < RUNLOG_MEASURES; i++)
+            to->of[split].all[i] = number_of(json_object_get(of, runlog_measure_fields[i].name));
+    }
+}
+
+/* Older versions measured while they trained, and not the saved weights: such a run has neither a best epoch nor one in
+ * which it diverged. */
+static void take_results(runlog_run *to, json_t *from, bool *measured)
+{
+    const char *name;
+    json_t *value;
+    *measured = json_object_get(from, "best_epoch") || json_object_get(from, "diverged");
+    for (int i = 0; i < RUNLOG_RUN_FIELDS; i++)
+        to->whole[i] = (long)json_integer_value(json_object_get(from, runlog_run_fields[i]));
+    take_measures(&to->net, from);
+    take_measures(&to->constant, json_object_get(from, constant_key));
+    for (int i = 0; i < LISTED; i++) {
+        const json_t *array = json_object_get(from, listed[i].name);
+        for (size_t k = 0; k < json_array_size(array); k++)
+            runlog_add_series(to, listed[i].kind, (double[]){number_of(json_array_get(array, k))}, 1);
+    }
+    json_object_foreach(from, name, value) {
+        if (strncmp(name, variant_begins, sizeof variant_begins - 1) == 0)
+            runlog_add_variant(to, name + sizeof variant_begins - 1, number_of(value));
+    }
+    runlog_finish_run(to, to->diverged);
+}
+
+static bool read_results(const char *folder, runlog_run *run, bool *measured, tg_error *error)
+{
+    json_t *results = load(folder, "result.json", error);
+    const json_t *epochs = json_object_get(results, "epochs");
+    const bool there = results && (!epochs || json_integer_value(epochs) == count_epochs(folder, error));
+    if (there)
+        take_results(run, results, measured);
     json_decref(results);
-    return NULL;
+    return there;
+}
+
+bool record_results(const char *folder, runlog_run *run, tg_error *error)
+{
+    bool measured;
+    *run = runlog_run_new();
+    return read_results(folder, run, &measured, error);
 }
 
 /* The step at which an epoch ended; 0 if it is not there. */
-static long step_of(const runlog_epoch *epochs, int count, json_int_t epoch)
+static long step_of(const runlog_epoch *epochs, int count, long epoch)
 {
     for (int i = 0; i < count; i++)
         if (epochs[i].epoch == epoch)
@@ -365,17 +421,16 @@ static long step_of(const runlog_epoch *epochs, int count, json_int_t epoch)
     return 0;
 }
 
-bool record_put_test(events *to, const json_t *results, const char *folder)
+bool record_put_test(events *to, const runlog_run *results, const char *folder)
 {
     int count;
     tg_error unread;
-    const runlog_measures test = record_measures(results, RUNLOG_TEST);
     runlog_epoch *epochs = to ? record_epochs(folder, &count, &unread) : NULL;
     if (!epochs)
         return !to;
-    const long step = step_of(epochs, count, json_integer_value(json_object_get(results, "best_epoch")));
+    const long step = step_of(epochs, count, results->best_epoch);
     free(epochs);
-    return events_measures(to, runlog_splits[RUNLOG_TEST], step, &test);
+    return events_measures(to, runlog_splits[RUNLOG_TEST], step, &results->net.of[RUNLOG_TEST]);
 }
 
 events *record_open_events(const char *folder, tg_error *error)
@@ -394,9 +449,11 @@ events *record_open_events(const char *folder, tg_error *error)
         fine = events_scalar(to, "loss/train", (long)losses.number[2 * i], losses.number[2 * i + 1]);
     for (int i = 0; fine && i < count; i++)
         fine = events_epoch(to, &epochs[i]);
-    json_t *results = fine ? record_results(folder, error) : NULL;
-    fine = fine && record_put_test(to, results, folder);
-    json_decref(results);
+    runlog_run results = runlog_run_new();
+    if (fine)
+        record_results(folder, &results, error);
+    fine = fine && record_put_test(to, &results, folder);
+    runlog_run_free(&results);
     free(epochs);
     free(losses.number);
     if (to && !fine) {
@@ -409,10 +466,11 @@ events *record_open_events(const char *folder, tg_error *error)
 bool record_is_finished(const char *folder)
 {
     tg_error error;
-    json_t *results = record_results(folder, &error); /* the run itself then meets what cannot be read */
-    const bool measured = json_object_get(results, "best_epoch") || json_object_get(results, "diverged");
-    json_decref(results);
-    return measured; /* older versions measured while they trained, and not the saved weights */
+    bool measured = false;
+    runlog_run results = runlog_run_new();
+    read_results(folder, &results, &measured, &error); /* the run itself then meets what cannot be read */
+    runlog_run_free(&results);
+    return measured;
 }
 
 /* Moves a column of rows.csv away from its weighted mean by each row's weight, so that plain means and variances of it
@@ -480,38 +538,32 @@ static void take_rows(table *t)
         memmove(t->number + i * RUNLOG_ROW, t->number + i * ROW_COLUMNS, RUNLOG_ROW * sizeof *t->number);
 }
 
-void record_read(const char *folder, runlog *log, int run)
+bool record_read(const char *folder, runlog_run *run, tg_error *error)
 {
     int count;
-    tg_error error[5];
-    runlog_epoch *epochs = record_epochs(folder, &count, &error[0]);
-    const table losses = read_table(folder, &steps, LONG_MAX, &error[1]);
-    const table of_grid = read_table(folder, &grid, LONG_MAX, &error[4]);
-    table of_rows = read_table(folder, &rows, LONG_MAX, &error[2]);
+    tg_error errors[5];
+    bool measured;
+    const long parameters = run->parameters;
+    runlog_epoch *epochs = record_epochs(folder, &count, &errors[0]);
+    const table losses = read_table(folder, &steps, LONG_MAX, &errors[1]);
+    table of_rows = read_table(folder, &rows, LONG_MAX, &errors[2]);
+    const table of_grid = read_table(folder, &grid, LONG_MAX, &errors[4]);
     take_rows(&of_rows);
     for (int i = 0; i < count; i++)
-        runlog_add_epoch(log, run, &epochs[i]);
-    runlog_add_series(log, run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
-    runlog_set_rows(log, run, of_rows.number, (size_t)of_rows.rows);
-    runlog_add_series(log, run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
+        runlog_add_epoch(run, &epochs[i]);
+    runlog_add_series(run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
+    runlog_add_series(run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
+    runlog_set_rows(run, of_rows.number, (size_t)of_rows.rows);
+    read_results(folder, run, &measured, &errors[3]);
+    run->parameters = parameters;
     free(epochs);
     free(losses.number);
     free(of_rows.number);
     free(of_grid.number);
-    json_t *results = record_results(folder, &error[3]);
     for (int i = 0; i < 5; i++)
-        if (error[i].text[0])
-            runlog_fail(log, error[i].text);
-    read_series(log, run, results);
-    for (int split = 0; split < RUNLOG_SPLITS; split++) {
-        const runlog_measures measures = record_measures(results, (runlog_split)split);
-        const runlog_measures constant = record_constant(results, (runlog_split)split);
-        runlog_set_measures(log, run, (runlog_split)split, &measures);
-        runlog_set_constant(log, run, (runlog_split)split, &constant);
-    }
-    if (results)
-        runlog_finish_run(log, run, json_integer_value(json_object_get(results, "diverged")) != 0);
-    json_decref(results);
+        if (errors[i].text[0])
+            return tg_fail(error, "%s", errors[i].text);
+    return true;
 }
 
 /* ---- writing ---- */
@@ -624,12 +676,16 @@ void record_close(record_files *files)
     *files = (record_files){0};
 }
 
-bool record_conclude(const char *folder, json_t *results, tg_error *error)
+bool record_conclude(const char *folder, const runlog_run *results, tg_error *error)
 {
-    const int epochs = count_epochs(folder, error);
-    json_object_set_new(results, "epochs", json_integer(epochs));
-    if (epochs < 0 || !files_write(folder, "result.json", write_json, results, error))
+    runlog_run ended = *results;
+    ended.epochs = count_epochs(folder, error);
+    if (ended.epochs < 0)
         return false;
-    files_remove(folder, pending_file);
-    return true;
+    json_t *object = json_of(&ended);
+    const bool fine = files_write(folder, "result.json", write_json, object, error);
+    json_decref(object);
+    if (fine)
+        files_remove(folder, pending_file);
+    return fine;
 }

@@ -3,7 +3,7 @@
  *     if (!record_claim("results/iris-mlp", config, RECORD_SAME, ignored, &error))   // it is ours, or free
  *         return fprintf(stderr, "compare: %s\n", error.text), 2;
  *     ...
- *     record_read("results/iris-mlp/runs/relu-seed1", log, run);                    // all epochs so far
+ *     record_read("results/iris-mlp/runs/relu-seed1", runlog_at(log, run), &error);  // all epochs so far
  *
  * A folder belongs to the options in its config.json. With the same options the run continues; others are refused.
  *
@@ -27,9 +27,9 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 /* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
-/* Adds the records of a run's folder to run number `run` of the log, including its end. What is not there is left out;
- * what cannot be read makes runlog_write fail. */
-void record_read(const char *folder, runlog *log, int run);
+/* Fills a record with what is in a run's folder, and ends it where the run is concluded. What is not there is left out;
+ * false and one line if something cannot be read. */
+bool record_read(const char *folder, runlog_run *run, tg_error *error);
 
 /* The epochs in a run's folder, to be freed; NULL and one line if they cannot be read. */
 runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error);
@@ -37,16 +37,12 @@ runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error);
 /* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
 
-/* The measures of a split, NaN where the results have none. */
-runlog_measures record_measures(const json_t *results, runlog_split split);
-
-/* What a constant prediction gets there. */
-runlog_measures record_constant(const json_t *results, runlog_split split);
-
-/* True if the run is concluded, measured and has all its epochs; and its results, NULL if it is not concluded, with one
- * line if they cannot be read. */
+/* True if the run is concluded, measured and has all its epochs. */
 bool record_is_finished(const char *folder);
-json_t *record_results(const char *folder, tg_error *error);
+
+/* Fills a record, but for its epochs and rows, with the results of a run; to be freed. False if it is not concluded, with
+ * one line if they cannot be read. */
+bool record_results(const char *folder, runlog_run *run, tg_error *error);
 
 /* ---- for the trainer ---- */
 
@@ -81,16 +77,12 @@ bool record_put_pending(record_files *files, long step);
 
 /* Appends the results' measures on the test split to an event file, at the step of the best epoch. False if it cannot
  * be written. */
-bool record_put_test(events *to, const json_t *results, const char *folder);
+bool record_put_test(events *to, const runlog_run *results, const char *folder);
 
 /* Writes grid.csv: points of a plane [points, 4], as RUNLOG_SURFACE has them. False and one line on failure. */
 bool record_put_surface(const char *folder, const double *numbers, int points, tg_error *error);
 
-/* Adds the measures on a split to the results. */
-void record_put_measures(json_t *results, runlog_split split, const runlog_measures *m);
-void record_put_constant(json_t *results, runlog_split split, const runlog_measures *m);
-
 /* Writes the results, and the number of their epochs. */
-bool record_conclude(const char *folder, json_t *results, tg_error *error);
+bool record_conclude(const char *folder, const runlog_run *results, tg_error *error);
 
 #endif

@@ -567,11 +567,12 @@ bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
     return fine;
 }
 
-bool run_conclude(trainer *r, json_t *results, tg_error *error)
+bool run_conclude(trainer *r, run_measurer *measure, tg_error *error)
 {
-    const bool fine = results && record_conclude(r->setup.folder, results, error) &&
-                      (record_put_test(r->board, results, r->setup.folder) || tg_fail(error, "%s", no_board));
-    json_decref(results);
+    runlog_run results = runlog_run_new();
+    const bool fine = measure(r, &results, error) && record_conclude(r->setup.folder, &results, error) &&
+                      (record_put_test(r->board, &results, r->setup.folder) || tg_fail(error, "%s", no_board));
+    runlog_run_free(&results);
     if (fine && (r->setup.numbers_only || tg_fit_diverged(r->fit))) {
         files_remove(r->setup.folder, "last.safetensors");
         files_remove(r->setup.folder, "best.safetensors");

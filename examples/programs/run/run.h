@@ -6,7 +6,7 @@
  *     if (!run_open(&r, &setup, &error))                  // continues from the folder's files
  *         ...
  *     if (run_train(&r, &error) && run_finished(&r))      // appends losses after each epoch
- *         run_conclude(&r, run_results(&r, false, &error), &error);   // measures the net of the best epoch, once
+ *         run_conclude(&r, run_results, &error);   // measures the net of the best epoch, once
  *     run_close(&r);
  *
  * Files in the folder (record.h reads them): curves.csv, a line an epoch; steps.csv, losses of steps; best.safetensors
@@ -35,6 +35,7 @@ typedef struct run_setup {
     const tg_card *started; /* from the file of spec.start, by card_adopt; or NULL */
     bool begun;             /* the weights are in the folder; those of spec.start are for a refit only */
     bool timed;             /* the epochs have their seconds, which differ from one call to the next */
+    bool surface;           /* run_results has the picture of a plane */
     bool profile;           /* times operations, and leaves out an incomplete last step */
     bool together;          /* runs on all processes of the team (team.h), each with the same rows */
     jobs_link *link;        /* called after a step or epoch; may be NULL */
@@ -93,27 +94,29 @@ bool run_finished(const trainer *r);
  * --soften choose whether inputs with long tails are softened. The validation rows must be measured before. */
 bool run_refit(trainer *r, tg_error *error);
 
-/* Writes result.json; takes over the caller's reference to the results. False if they are NULL, or with one line. */
-bool run_conclude(trainer *r, json_t *results, tg_error *error);
+/* Measures a run, into its record, by run_outcome, run_results or both of the functions below; writes result.json. False
+ * and one line on failure. */
+typedef bool run_measurer(trainer *r, runlog_run *results, tg_error *error);
+bool run_conclude(trainer *r, run_measurer *measure, tg_error *error);
 
 /* Measures the net on the validation or test split, without dropout and smoothing; false if tg_fit has an error. */
 bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* For result.json: the number of parameters and the epoch in which the run diverged, or its best epoch and the measures
- * of that epoch's net on each split (not on the training split of a text). NULL and one line on failure. */
-json_t *run_outcome(trainer *r, tg_error *error);
+/* The number of parameters and the epoch in which the run diverged, or its best epoch and the measures of that epoch's net
+ * on each split (not on the training split of a text). False and one line on failure. */
+bool run_outcome(trainer *r, runlog_run *results, tg_error *error);
 
-/* The same with a confusion matrix, the loss under noise and, with `surface` and two features, the class at each point
- * of a grid; and writes rows.csv and, if asked, predictions.csv. */
-json_t *run_results(trainer *r, bool surface, tg_error *error);
+/* The same with a confusion matrix, the loss under noise and, if the setup wants it of two features, the class at each
+ * point of a grid; and writes rows.csv and, if asked, predictions.csv. */
+bool run_results(trainer *r, runlog_run *results, tg_error *error);
 
 /* Adds the loss and accuracy under noise, as the specification asks for. */
-void run_noise(trainer *r, json_t *results);
+void run_noise(trainer *r, runlog_run *results);
 
-/* Adds loss_as_NAME, the test loss with each activation of --test-as, or with weights of each format, in place of the
- * net's own. A net that was trained again has none. */
-void run_variants(trainer *r, json_t *results);
+/* Adds the test loss with each activation of --test-as, or with weights of each format, in place of the net's own. A net
+ * that was trained again has none. */
+void run_variants(trainer *r, runlog_run *results);
 
 #endif

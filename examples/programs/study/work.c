@@ -148,14 +148,14 @@ static bool prepare(study *s, tg_error *error)
 }
 
 /* Results are numbers alone: no rows, and noise and other forms where they are asked for. */
-static json_t *measure(trainer *r, tg_error *error)
+static bool measure(trainer *r, runlog_run *results, tg_error *error)
 {
-    json_t *results = run_outcome(r, error);
-    if (results && !tg_fit_diverged(r->fit)) {
+    const bool fine = run_outcome(r, results, error);
+    if (fine && !tg_fit_diverged(r->fit)) {
         run_noise(r, results);
         run_variants(r, results);
     }
-    return results;
+    return fine;
 }
 
 static bool check_only(const study *s, tg_error *error)

@@ -3,17 +3,11 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/pool.h"
 
-/* Without the pictures of a run that is compared. */
-static json_t *measure(trainer *r, tg_error *error)
-{
-    return run_results(r, false, error);
-}
-
-/* Lists the runs of the search so far. */
+/* Lists the runs of the search so far, without the pictures of a run that is compared. */
 static void list(const choice *c, const experiment *e, pool *all)
 {
     pool_free(all);
-    *all = (pool){.folder = c->folder, .of_their_own = true, .overwrite = true, .measure = measure};
+    *all = (pool){.folder = c->folder, .of_their_own = true, .overwrite = true, .measure = run_results};
     for (int number = 0; number < e->runs; number++)
         if (experiment_tries(e, number) && experiment_given(e, number).fold == c->spec->fold)
             pool_add(all, e, number, "");

@@ -52,6 +52,8 @@ static void set_look(FILE *command, const plots_look *look)
         set_text(command, "searched", look->searched);
     if (look->searched && look->searched_words)
         set_text(command, "searched_words", look->searched_words);
+    if (look->searched && look->searched_rates && look->searched_rates[0])
+        set_text(command, "searched_rates", look->searched_rates);
     for (size_t i = 0; i < look->classes && i < 12; i++) {
         char name[32];
         snprintf(name, sizeof name, "class_%zu", i + 1);

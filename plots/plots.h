@@ -33,6 +33,7 @@ typedef struct plots_look {
     const char *averaged;       /* what the means are of: "folds"; NULL: "seeds" */
     const char *searched;       /* axis of a search: "lr"; NULL: there was no search */
     const char *searched_words; /* its values if they are words: "none rms"; NULL or empty: numbers */
+    const char *searched_rates; /* its values, each with the learning rate that goes with it: "1 0.001 0.5 0.003" */
     char *const *class_names;   /* [classes] */
     size_t classes;
     char *const *feature_names; /* [2], the axes of boundary.png; NULL: they have no names */

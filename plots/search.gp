@@ -4,7 +4,7 @@
 #     gnuplot -c plots/search.gp results     # reads results/search.csv, draws results/search.png and search.svg
 #
 # Further variables: title='...' for a heading, out='...' for another folder to draw into; searched='norm' and searched_words='none rms', if the
-# axis is to be another than the first that the points name.
+# axis is to be another than the first that the points name; searched_rates='1 0.001 0.5 0.003', if each value has a learning rate of its own.
 
 folder = ARG0[1:strlen(ARG0) - strlen("search.gp")]
 if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
@@ -72,6 +72,14 @@ if (strlen(searched_words)) {
 name(i) = word(names, i) . "  " . (strlen(searched_words) && where[i] == where[i] ? word(searched_words, int(where[i]) + 1) : sprintf("%g", where[i]))
 set key title "lowest at " . searched
 set xlabel searched
+if (exists("searched_rates")) {
+    set bmargin 5                                                         # the labels have two lines
+    set xlabel searched . ", each with its learning rate (lr)" offset 0, -1
+    set xtics ()
+    do for [i=1:words(searched_rates):2] {
+        set xtics add (word(searched_rates, i) . "\nlr " . word(searched_rates, i + 1) real(word(searched_rates, i)))
+    }
+}
 set ylabel is_regression ? "validation MSE, standardised targets, best epoch" : "validation loss, best epoch"
 set label 2 over at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 

@@ -107,7 +107,7 @@ static char *const *axes_of(const dataset *data, char *names[2])
 
 /* What a look points to. */
 typedef struct look_texts {
-    char title[400], words[EXPERIMENT_POINT], *names[2];
+    char title[400], words[EXPERIMENT_POINT], rates[EXPERIMENT_POINT], *names[2];
 } look_texts;
 
 static plots_look look_of(const comparison *c, const runlog *log, look_texts *texts)
@@ -115,10 +115,12 @@ static plots_look look_of(const comparison *c, const runlog *log, look_texts *te
     const dataset *data = &c->e.from.data;
     describe(c, texts->title, sizeof texts->title);
     experiment_searched_words(&c->e, texts->words);
+    experiment_searched_rates(&c->e, texts->rates);
     return (plots_look){.title = texts->title,
                         .averaged = runlog_by_fold(log) ? "folds" : NULL,
                         .searched = experiment_searched(&c->e),
                         .searched_words = texts->words,
+                        .searched_rates = texts->rates,
                         .class_names = data->class_names,
                         .classes = data->classes,
                         .feature_names = axes_of(data, texts->names)};

@@ -263,6 +263,12 @@ START_TEST(a_search_is_drawn)
     text[fread(text, 1, sizeof text - 1, letters)] = '\0';
     fclose(letters);
     ck_assert_msg(strstr(text, "gelu, lr 0.") != NULL, "%s", text);
+    ck_assert_ptr_null(strstr(temporary_text("search.svg"), "each with its learning rate"));
+    const plots_look scales = {.searched = "init-scale", .searched_rates = "0.1 0.0316 0.001 0.5"};
+    ck_assert_msg(plots_draw(temporary_folder(), &scales, &error) == PLOTS_DRAWN, "%s", error.text);
+    ck_assert_ptr_nonnull(strstr(temporary_text("search.svg"), "init-scale, each with its learning rate (lr)"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("search.svg"), "lr 0.0316"));
+    ck_assert_ptr_nonnull(strstr(temporary_text("search.svg"), "lr 0.5"));
     ck_assert_msg(plots_draw(temporary_folder(), &(plots_look){0}, &error) == PLOTS_DRAWN, "%s", error.text);
     ck_assert(!temporary_exists("search.png") && !temporary_exists("search.svg"));
     runlog_free(log);

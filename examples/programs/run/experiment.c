@@ -429,6 +429,16 @@ void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
         snprintf(text + strlen(text), EXPERIMENT_POINT - strlen(text), "%s%s", i ? " " : "", e->axes[axis].values[i]);
 }
 
+void experiment_searched_rates(const experiment *e, char text[EXPERIMENT_POINT])
+{
+    const search *s = &e->search;
+    const int scales = s->brief ? s->count[SEARCH_SCALE] : 0;
+    *text = '\0';
+    for (int i = 0; i < scales; i++)
+        snprintf(text + strlen(text), EXPERIMENT_POINT - strlen(text), "%s%g %g", i ? " " : "",
+                 s->values[SEARCH_SCALE][scales - 1 - i], s->values[SEARCH_RATE][i]);
+}
+
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
 {
     const run_spec s = experiment_given(e, run);

@@ -82,7 +82,7 @@ static json_t *numbers_of(const runlog_run *run)
 json_t *run_numbers(const char *folder, const json_t *after, tg_error *error)
 {
     int epochs;
-    runlog_run run;
+    runlog_run run = runlog_run_new();
     const bool there = record_results(folder, &run, error);
     runlog_epoch *first = there ? record_epochs(folder, &epochs, error) : NULL;
     json_t *results = there ? numbers_of(&run) : NULL;

@@ -72,7 +72,7 @@ static bool claim(const pool *all, int which, const char *path, tg_error *error)
 static bool has_all_epochs(const pool_run *one, const char *path)
 {
     tg_error error;
-    runlog_run results;
+    runlog_run results = runlog_run_new();
     const bool there = record_results(path, &results, &error);
     const bool all = results.diverged || results.epochs >= experiment_spec(one->of, one->number).epochs;
     runlog_run_free(&results);

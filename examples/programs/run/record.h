@@ -40,7 +40,7 @@ events *record_open_events(const char *folder, tg_error *error);
 /* True if the run is concluded, measured and has all its epochs. */
 bool record_is_finished(const char *folder);
 
-/* Fills a record, but for its epochs and rows, with the results of a run; to be freed. False if it is not concluded, with
+/* Fills a record, but for its epochs and rows, with the results of a run. False if it is not concluded, with
  * one line if they cannot be read. */
 bool record_results(const char *folder, runlog_run *run, tg_error *error);
 

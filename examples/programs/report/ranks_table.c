@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define DIVERGED -1e300
-enum { FEW_SETS = 20, DRAWS = 20000 };
+enum { FEWEST_SETS = 5, FEW_SETS = 20, DRAWS = 20000 };
 
 struct ranks_answer {
     ranks_question q;
@@ -222,12 +222,16 @@ void ranks_print_definitions(const ranks_answer *a, const char *format, FILE *ou
              "A data set counts by its mean %s over the seeds (%s), with what its own comparison says of rates and "
              "scales.",
              a->q.measure, direction_words(a->q.direction));
-    put_note(format, out,
-             "All together: Friedman's test of ranks, %s. Pairs: Wilcoxon's signed-rank test of the differences%s; p "
-             "is corrected for %zu pairs by Holm. Probability: the Bayesian signed-rank test, which is not corrected "
-             "for their number.",
-             a->q.sets <= FEW_SETS ? "by random orders" : "as Iman and Davenport corrected it",
-             a->relative ? " of logarithms" : "", a->q.forms * (a->q.forms - 1) / 2);
+    put_note(format, out, "All together: Friedman's test of ranks, %s.",
+             a->q.sets <= FEW_SETS ? "by random orders" : "as Iman and Davenport corrected it");
+    const size_t pairs = a->q.forms * (a->q.forms - 1) / 2;
+    if (pairs > 0)
+        put_note(format, out,
+                 "Pairs: Wilcoxon's signed-rank test of the differences%s%s. Probability: the Bayesian signed-rank "
+                 "test%s%s.",
+                 a->relative ? " of logarithms" : "", pairs > 1 ? "; p is corrected for all pairs by Holm" : "",
+                 pairs > 1 ? ", which is not corrected" : "",
+                 a->q.sets < FEWEST_SETS ? "; with fewer than five data sets its prior counts for much" : "");
 }
 
 void ranks_print_paper(const ranks_answer *a, FILE *out)

@@ -373,53 +373,7 @@ static void multiply_blocks(const tg_product_part *p, void *scratch)
     }
 }
 
-/* ---- results of a few columns ---- */
-
-INLINE void copy(size_t count, const real *from, size_t from_step, real *to, size_t to_step)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i * to_step] = from[i * from_step];
-}
-
-/* Most lanes of their vectors would be empty. So they are computed transposed, out^T = start^T + B^T A^T, some rows at
- * a time: the same sums in the same order. */
-static void multiply_narrow(const tg_product_part *p)
-{
-    real side[NARROW * SIDE] __attribute__((aligned(64)));
-    for (size_t row = 0, rows; row < p->m; row += rows) {
-        rows = smaller(p->m - row, SIDE);
-        real *out = (real *)p->out + row * p->out_row;
-        for (size_t j = 0; j < p->n; j++)
-            if (p->start == TG_START_BIAS)
-                copy(rows, (const real *)p->bias + j, 0, side + j * SIDE, 1);
-            else if (p->start == TG_START_OUT)
-                copy(rows, out + j, p->out_row, side + j * SIDE, 1);
-        multiply_blocks(&(tg_product_part){.m = p->n,
-                                           .n = rows,
-                                           .k = p->k,
-                                           .a = p->b,
-                                           .a_row = p->b_column,
-                                           .a_step = p->b_step,
-                                           .b = (const real *)p->a + row * p->a_row,
-                                           .b_step = p->a_step,
-                                           .b_column = p->a_row,
-                                           .out = side,
-                                           .out_row = SIDE,
-                                           .start = p->start == TG_START_ZERO ? TG_START_ZERO : TG_START_OUT},
-                        NULL);
-        for (size_t j = 0; j < p->n; j++)
-            copy(rows, side + j * SIDE, 1, out + j, p->out_row);
-    }
-}
-
-/* True if that is faster: if half of the lanes would be empty, or a third if A's rows are adjacent, so that A need not
- * be packed. With few steps, transposing the result costs more than it saves. */
-static bool is_narrow(const tg_product_part *p)
-{
-    const size_t lanes = p->n <= LANES ? LANES : COLUMNS;
-    return p->n <= NARROW && p->m >= LANES && p->k >= 8 * p->n &&
-           (p->n <= LANES / 2 || (p->a_row == 1 && 3 * p->n <= 2 * lanes));
-}
+#include "autograd/kernels/product_transposed.h"
 
 static void multiply_part(const tg_product_part *p, void *scratch)
 {
@@ -434,7 +388,9 @@ static void multiply_part(const tg_product_part *p, void *scratch)
     }
     if (p->n == 0)
         return;
-    if (is_narrow(p))
+    if (is_few(p))
+        multiply_few(p);
+    else if (is_narrow(p))
         multiply_narrow(p);
     else
         multiply_blocks(p, scratch);

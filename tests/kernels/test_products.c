@@ -87,15 +87,28 @@ static size_t draw_gap(tg_rng *rng, size_t rows)
     return kind < 8 ? 0 : below(rng, kind < 11 ? 20 : 1 + 4 * LARGEST / (rows + 1));
 }
 
-static product_case draw_case(tg_rng *rng, memory *m)
+/* Some rows and a large B, which may be computed transposed. */
+static void draw_few_rows(tg_rng *rng, tg_product_part *p)
 {
-    product_case c = {.dtype = below(rng, 2) ? TG_F64 : TG_F32};
-    tg_product_part *p = &c.part;
+    p->m = 1 + below(rng, 70);
+    p->k = 60 + below(rng, 900);
+    p->n = 16 * (1 + below(rng, LARGEST / 16 / p->k)) - (below(rng, 4) ? 0 : below(rng, 16));
+}
+
+static void draw_sizes(tg_rng *rng, tg_product_part *p)
+{
     do {
         p->m = draw_size(rng);
         p->n = draw_size(rng);
         p->k = draw_size(rng);
     } while ((p->m + 1) * (p->n + 1) * (p->k + 1) > 1 << 17);
+}
+
+static product_case draw_case(tg_rng *rng, memory *m)
+{
+    product_case c = {.dtype = below(rng, 2) ? TG_F64 : TG_F32};
+    tg_product_part *p = &c.part;
+    (below(rng, 12) ? draw_sizes : draw_few_rows)(rng, p);
     const bool ta = below(rng, 2), tb = below(rng, 2);
     const size_t gap_a = draw_gap(rng, ta ? p->k : p->m), gap_b = draw_gap(rng, tb ? p->n : p->k);
     p->a_row = ta ? 1 : p->k + gap_a;

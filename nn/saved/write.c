@@ -1,6 +1,7 @@
 #include "nn/saved/saved.h"
 
 #include "autograd/grad.h"
+#include "nn/models/char_rnn.h"
 #include "nn/models/decoder.h"
 #include "nn/models/seq2seq.h"
 
@@ -64,15 +65,18 @@ typedef struct reader {
     const tg_model *model;
     const tg_card *card;
     tg_decoder *decoder; /* NULL: the model reads windows of the size of its context */
+    int64_t most;        /* characters that the decoder reads before it begins anew */
     tg_tape *tape;       /* for these */
     int32_t *window;     /* [context] */
 } reader;
 
+/* A recurrent net carries its state on beyond the context that it was trained with. */
 static bool open_reader(reader *r, const tg_model *model, const tg_card *c, tg_error *error)
 {
+    const int64_t most = model->kind == &tg_char_rnn_kind ? INT64_MAX : c->spec.context;
     const bool steps = tg_model_traits_of(c->spec.model)->every_position && !c->spec.last && tg_decoder_reads(model);
-    *r = (reader){.model = model, .card = c};
-    r->decoder = steps ? tg_decoder_new(model, c->spec.context) : NULL;
+    *r = (reader){.model = model, .card = c, .most = most};
+    r->decoder = steps ? tg_decoder_new(model, most) : NULL;
     r->tape = steps ? NULL : tg_tape_new();
     r->window = steps ? NULL : malloc((size_t)c->spec.context * sizeof *r->window);
     return r->decoder || (r->tape && r->window) || tg_fail(error, "out of memory");
@@ -86,10 +90,10 @@ static void close_reader(const reader *r)
 }
 
 /* The logits of the next character after ids[0 .. count - 1]; inert if there is an error. A text that is longer than
- * the context is read anew from a later character on, at each character: the model has learned no other. */
+ * a transformer's context is read anew from a later character on, at each character: it has no other positions. */
 static tg_tensor logits_after(const reader *r, const int32_t *ids, int64_t count)
 {
-    const int64_t context = r->card->spec.context, seen = count < context ? count : context,
+    const int64_t context = r->decoder ? r->most : r->card->spec.context, seen = count < context ? count : context,
                   known = count <= context ? tg_decoder_count(r->decoder) : 0;
     const int end = newline_of(r->card);
     if (r->decoder && count > context)

@@ -224,6 +224,47 @@ START_TEST(pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels)
 }
 END_TEST
 
+/* ---- texts ---- */
+
+/* Beyond the context that it was trained with, too: each character is drawn from the probabilities after all before it,
+ * the first whose sum is above a uniform number. */
+START_TEST(a_recurrent_net_writes_from_all_that_it_has_read)
+{
+    static const char *const models[] = {"rnn", "gru", "lstm"};
+    enum { LENGTH = 200 };
+    tg_error error;
+    char text[LENGTH + 1];
+    int32_t ids[2 + LENGTH];
+    expect_fine(train_run("sh", "-c 'seq -f \"%%g The sea, the sea\" 300 > t.txt'"));
+    expect_fine(train_run(
+        "train", "--data text:t.txt --model %s --context 2 --width 12 --hidden 16 --epochs 1 --no-plots --out w",
+        models[_i]));
+    tg_model *m = opened("w");
+    tg_rng rng = tg_rng_seed(3), again = rng;
+    const tg_write_options how = {.prompt = "Th", .length = LENGTH, .temperature = 1};
+    ck_assert_int_eq(tg_model_write(m, &how, &rng, text, &error), LENGTH);
+    const tg_card *c = tg_model_card(m);
+    const char *next = "Th", *at = text;
+    for (int i = 0; i < 2 + LENGTH; i++)
+        ids[i] = tg_card_number(c, i < 2 ? &next : &at);
+    tg_tape *tape = tg_tape_new();
+    const tg_tensor x = tg_constant(tape, TG_I32, ids, TG_SHAPE(1, 1 + LENGTH));
+    const float *p = tg_f32(tg_softmax(tg_model_forward(m, x, NULL), -1));
+    ck_assert_ptr_nonnull(p);
+    p += c->vocabulary;
+    for (int i = 2; i < 2 + LENGTH; i++, p += c->vocabulary) {
+        const double u = tg_rng_uniform(&again);
+        double before = 0;
+        for (int k = 0; k < ids[i]; k++)
+            before += (double)p[k];
+        ck_assert_msg(u >= before - 1e-5 && u <= before + (double)p[ids[i]] + 1e-5, "character %d: %g, %g to %g", i, u,
+                      before, before + (double)p[ids[i]]);
+    }
+    tg_tape_free(tape);
+    tg_model_free(m);
+}
+END_TEST
+
 /* ---- pairs ---- */
 
 /* The logarithm of the probability of a target and its newline, by teacher forcing. */
@@ -381,6 +422,7 @@ Suite *saved_suite(void)
     tcase_add_test(tests, what_is_kept_from_call_to_call_changes_no_bit);
     tcase_add_test(tests, a_cell_that_is_missing_where_training_had_none_is_named);
     tcase_add_test(tests, pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels);
+    tcase_add_loop_test(tests, a_recurrent_net_writes_from_all_that_it_has_read, 0, 3);
     tcase_add_loop_test(tests, beams_find_the_most_probable_target, 0, 4);
     tcase_add_test(tests, threads_share_a_model);
     tcase_add_test(tests, errors_name_the_file_and_the_tensor);

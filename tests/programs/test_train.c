@@ -242,6 +242,9 @@ START_TEST(the_last_line_of_progress_is_of_the_best_epoch)
                       "%s", train_output);
     }
     ck_assert_msg(epochs[0] < 7 && epochs[1] < 7 && epochs[0] != epochs[1], "%d, %d", epochs[0], epochs[1]);
+    expect_fine(train_run("train", "--data sine --rows 80 --hidden 8 --epochs 3 --no-plots --out numbers"));
+    ck_assert_msg(strstr(train_output, ": done, 3 epochs, validation loss ") && !strstr(train_output, "accuracy"), "%s",
+                  train_output);
 }
 END_TEST
 

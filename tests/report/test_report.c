@@ -491,6 +491,8 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
         rewind(out);
         text[fread(text, 1, sizeof text - 1, out)] = '\0';
         fclose(out);
+        ck_assert_msg(strstr(text, "significant: Student's t, at 5 %.") && !strstr(text, "Holm"), "%s",
+                      text); /* one pair */
         ck_assert_int_eq(strstr(text, "From fewer than 200 rows, here 60, such an interval holds") != NULL, few);
     }
     static const char *const has[] = {"gelu came first; relu is worse on these samples, though perhaps not on others.",
@@ -596,7 +598,8 @@ START_TEST(at_eighty_columns_a_comparison_is_one_table)
     const char *text = terminal_output(80, 40, print_comparison, &c), *heading = strstr(text, "activation");
     ck_assert_msg(heading && !strstr(heading + 1, "activation"), "%s", text);
     ck_assert_msg(strstr(heading, "test acc %") && strstr(heading, "better"), "%s", text);
-    c.measures[0].title = NULL; /* what is not shown decides nothing */
+    ck_assert_msg(strstr(text, "(Holm); intervals are") != NULL, "%s", text); /* six pairs */
+    c.measures[0].title = NULL;                                               /* what is not shown decides nothing */
     text = terminal_output(80, 40, print_comparison, &c);
     ck_assert_msg(!strstr(text, "accuracy") && strstr(text, "gelu against relu: test loss "), "%s", text);
     c.measures[0].title = "test acc %";

@@ -267,7 +267,11 @@ static void add_meaning(const view *v, table *t)
     if (v->most > 0 && v->count > 1)
         table_add_note(
             t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds ? "fold by fold" : "seed by seed",
-            v->most > 1 ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm)" : "");
+            v->most < 2 ? ""
+            : v->count > 2
+                ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm); intervals "
+                  "are at 95 % for each pair alone"
+                : "; * significant: Student's t, at 5 %");
 }
 
 static void add_notes(const view *v, table *t)

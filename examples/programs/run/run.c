@@ -84,7 +84,7 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
                                .rate = r->step_seconds > 0 ? (double)r->rows / r->step_seconds : 0,
                                .best = best ? (int)best->epoch : 0,
                                .best_loss = best ? best->valid_loss : NAN,
-                               .best_accuracy = best ? best->valid_score : NAN};
+                               .best_accuracy = best && !isnan(r->accuracy) ? best->valid_score : NAN};
     if (r->setup.link)
         jobs_report(r->setup.link, &now);
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);

@@ -319,14 +319,41 @@ static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
     tg_check_add_element(text, c, part->input, row - part->offset);
 }
 
+/* True if the derivatives can be shown one by one. */
+static bool has_derivatives(const tg_check *c)
+{
+    const tg_gradcheck_result *v = &c->result;
+    const int64_t rows = v->order > 0 ? c->level[v->order - 1].length : 0;
+    return v->status == TG_GRADCHECK_WRONG && v->input >= 0 && rows >= 1 && rows <= LARGEST_SIDE &&
+           c->variables <= LARGEST_SIDE;
+}
+
+/* The failure in a line. Where the derivative of a single element follows, its two numbers are not here: those of the
+ * check are products with a random cotangent. */
+static void add_failure(tg_text *text, const tg_check *c)
+{
+    char words[80];
+    const tg_gradcheck_result *v = &c->result;
+    const double size = fmax(fabs(v->numeric), fabs(v->analytic));
+    if (!has_derivatives(c) || v->index < 0 || !(size > 0)) {
+        tg_text_add(text, "%s\n\n", v->why);
+        return;
+    }
+    const char *factor = name_factor(c, v->analytic / v->numeric, words, sizeof words);
+    tg_text_add(text, "%s, %s: off by %.3g of its size, where differences and rounding explain %.3g", c->name, v->where,
+                v->error / size, v->bound / size);
+    if (v->analytic == 0 || factor)
+        tg_text_add(text, v->analytic == 0 ? "; nothing arrives at this input" : "; it is %s", factor);
+    tg_text_add(text, "\n\n");
+}
+
 /* The entry with the largest error, at the failing element if that is known; and the explanation. */
 static void add_derivatives(tg_check *c, void *to)
 {
     tg_text *text = to;
     const tg_gradcheck_result v = c->result;
     jacobian j = {.c = c, .rows = v.order > 0 ? c->level[v.order - 1].length : 0, .columns = c->variables};
-    if (v.status != TG_GRADCHECK_WRONG || v.input < 0 || j.rows < 1 || j.rows > LARGEST_SIDE ||
-        j.columns > LARGEST_SIDE)
+    if (!has_derivatives(c))
         return;
     for (j.part = c->parts; j.part->input != v.input; j.part++)
         ;
@@ -377,7 +404,7 @@ void tg_check_explain(tg_check *c)
         return;
     tg_text text = {c->options.report, c->options.report_size, 0};
     const tg_gradcheck_result result = c->result;
-    tg_text_add(&text, "%s\n\n", result.why);
+    add_failure(&text, c);
     add_inputs(&text, c);
     tg_check_try(c, add_derivatives, &text);
     add_verdicts(&text, c);

@@ -1,5 +1,6 @@
 /* Compares activations: trains every activation with every seed, in parallel, each run in its own folder, and writes
  * curves, a table and pictures from these folders. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/files.h"
 #include "plots/plots.h"
 #include "examples/programs/report/report.h"
@@ -419,9 +420,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "interrupted: %d of %d run%s complete; the same command continues\n", finished, c.all.count,
                 plural(c.all.count));
     else if (!whole)
-        fprintf(stderr,
-                "part %s: %d of all %d run%s complete; without --part the command trains the rest and shows all\n",
-                c.e.settings.sweep.part, finished, c.all.count, plural(c.all.count));
+        fprintf(stderr, "part %s: %d of all %d run%s complete; " ADVICE_REST "\n", c.e.settings.sweep.part, finished,
+                c.all.count, plural(c.all.count));
     const int shown = whole && !outcome.refused ? show_results(&c) : 0;
     const bool there = !has_ended(&outcome) || is_all_there(&c);
     pool_free(&c.all);

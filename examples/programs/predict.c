@@ -1,5 +1,6 @@
 /* Predicts with a model that `train` has saved: classes and probabilities, or targets in their own unit, for rows of a
  * table or images; or samples of text. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/constant.h"
 #include "examples/programs/run/predictions.h"
@@ -308,10 +309,7 @@ static bool is_no_comparison(const char *model, tg_error *error)
     char runs[PATH_MAX], best[PATH_MAX];
     return snprintf(runs, sizeof runs, "%s/runs", model) >= PATH_MAX || access(runs, F_OK) != 0 ||
            snprintf(best, sizeof best, "%s/best.safetensors", model) >= PATH_MAX || access(best, F_OK) == 0 ||
-           tg_fail(error,
-                   "%.200s holds a comparison: predict with one of its runs, --model %.200s/runs/NAME, which "
-                   "--keep-models keeps",
-                   model, model);
+           tg_fail(error, "%.200s holds a comparison: predict with one of its runs, " ADVICE_RUN, model, model);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* Trains one model on one data set and shows the run in detail: writes files for predict, from which the same command
  * continues, growing curves, and pictures like those of compare. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/progress.h"
 #include "examples/programs/report/columns.h"
@@ -399,7 +400,7 @@ static int train(training *t)
         return 0;
     if (run_finished(&t->run))
         return show_results(t);
-    fprintf(stderr, "stopped after step %lld; the same command continues, or `%s --resume --out ",
+    fprintf(stderr, "stopped after step %lld; " ADVICE_CONTINUE ", or `%s --resume --out ",
             (long long)tg_fit_step_count(t->run.fit), options_called("train"));
     options_print_word(t->run.spec->out, stderr);
     fputs("`\n", stderr);
@@ -437,8 +438,7 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     options_parse(&program, argc, argv, &t->s);
     const char *other = net_difference(&before, &t->s.run.net);
     if (other)
-        return tg_fail(error, "--resume: the run in %.200s has another --%s; --start begins one with its weights",
-                       t->s.run.out, other);
+        return tg_fail(error, "--resume: the run in %.200s has another --%s; " ADVICE_OTHER_MODEL, t->s.run.out, other);
     return true;
 }
 
@@ -468,7 +468,7 @@ static bool check(const settings *s, tg_error *error)
         : s->run.rename && !s->run.start && !s->resume          ? "--rename is for --start only"
         : s->run.start && options_has(&s->run.given, "init")    ? "--init: the weights are those of --start"
         : s->run.start && options_has(&s->run.given, "init-scale") ? "--init-scale: the weights are those of --start"
-        : folds && (fold < 1 || fold > folds) ? "--folds: one of them is the test split: --fold N, from 1 to --folds"
+        : folds && (fold < 1 || fold > folds) ? "--folds: one of them is the test split: " ADVICE_FOLD
         : fold && !folds                      ? "--fold is for --folds"
                                               : NULL;
     if (problem)

@@ -51,7 +51,7 @@ START_TEST(errors_name_line_and_column)
         {"a,t\n1,3\n3,3\n4,3\n", ":2, column 't': 3 is the only number in the file, expected different ones"},
         {"1,2.50\n3,2.5\n", ":1, column 1 (of 0 to 1): 2.5 is the only number in the file, expected different ones"},
         {"oops,2,3\n4,5,6\n", ":1: 'oops' is a word among numbers, expected a row of names or a row of data; "
-                              "choose header yes or no"},
+                              "choose --header yes or --header no"},
         {"a\n1\n2\n", ": 1 column, all of them targets, expected features as well"},
         {"a,b\n1,\"2\n3,4\n", ":2: a quote opens in this row and never closes"},
         {"a,b\n1,2\"5\n3,4\n", ":2: a quote inside a field, expected fields either quoted as a whole, with quotes "

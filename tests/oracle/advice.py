@@ -15,9 +15,12 @@ import os
 import random
 import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -94,6 +97,10 @@ class Case:
 
 
 class Unsaid(Exception):
+    pass
+
+
+class Skipped(Exception):
     pass
 
 
@@ -422,16 +429,286 @@ def context(c):
     return c.run("train", *o, "--context", c.advised("CONTEXT")[1]) == 0
 
 
+# ---- hints about seeds and searches ----
+
+SMALL = ["--data", "csv:t.csv", "--activations", "relu,tanh", "--epochs", "5"]
+
+
+@case("SEARCH_BOTH", "long")
+def search_both(c):
+    c.table(600, "numbers" if c.wrong else "classes")
+    o = SMALL + ["--seeds", "2"]
+    before = c.compare(*o, "--lr", "1e-3")
+    return c.compare(*o, *c.advised("SEARCH_BOTH")[0].split()) < before and "not searched" not in c.said
+
+
+def difference_width(c):
+    measure = "test_loss_difference_"
+    return float(c.lines[1][measure + "high"]) - float(c.lines[1][measure + "low"])
+
+
+@case("TEN_SEEDS")
+def ten_seeds(c):
+    c.table(task="numbers" if c.wrong else "classes")
+    c.compare(*SMALL, "--lr", "3e-3", "--seeds", "3")
+    c.advised("TEN_SEEDS")
+    before = difference_width(c)
+    c.compare(*SMALL, "--lr", "3e-3", "--seeds", "10")
+    return difference_width(c) < before and "large differences only" not in c.said
+
+
+@case("SEVERAL_SEEDS")
+def several_seeds(c):
+    c.table(task="numbers" if c.wrong else "classes")
+    c.compare(*SMALL, "--lr", "3e-3", "--seeds", "1")
+    c.advised("SEVERAL_SEEDS")
+    c.compare(*SMALL, "--lr", "3e-3", "--seeds", "4")
+    return "no verdict" not in c.said and difference_width(c) > 0
+
+
+@case("TASK")
+def task(c):
+    def edit(lines):  # whole numbers of which few differ: a count, or classes
+        for i, line in enumerate(lines[1:]):
+            line[3] = str(c.rng.randrange(2 + c.rng.randrange(8)))
+    c.table(edit=edit)
+    if not trains(c):
+        raise Unsaid("train fails: " + c.said[-300:])
+    c.advised("TASK")
+    return "classification" in c.said and trains(c, "--task", "regression") and "regression of 1 target" in c.said
+
+
+# ---- files of other programs ----
+
+@case("HEADER")
+def choose_header(c):
+    c.table(edit=lambda lines: [["n%d" % c.rng.randrange(9), "3", "4", "1"]] +
+            [["%d" % c.rng.randrange(99), "%d" % c.rng.randrange(99), "%d" % c.rng.randrange(99), line[3]] for line in lines[1:]])
+    refused(c, "HEADER")
+    one, other = trains(c, "--header", "yes"), None
+    said = c.said
+    other = trains(c, "--header", "no", "--missing", "drop") or "it is the only such cell" in c.said
+    return one and "200 rows" in said and other
+
+
+def converts(c, name, path, write, *arguments):
+    """The file is refused, and the printed command writes table.csv, with which train works."""
+    c.table(rows=120, edit=lambda lines: lines)
+    write()
+    if trains(c, data=path):
+        raise Unsaid("is not refused")
+    command = c.advised(name)[0]
+    for word in (" converts the file", " leaves the rows"):
+        command = command.replace("if it is Latin-1, ", "").replace(word, " %s > table.csv" % shlex.quote(path))
+    command = command.replace("TABLE", "people").replace("python3", "/usr/bin/python3")
+    subprocess.run(command, shell=True, cwd=c.folder, check=True, capture_output=True)
+    return trains(c, *arguments, data="table.csv") and "120 rows" in c.said
+
+
+def by_shell(name, path, command, *arguments):
+    """A file that a command writes; without the programs of both commands, skipped."""
+    def follow_it(c):
+        for tool in (command.split()[0], ADVICE[name][0].split()[0]):
+            if tool in ("xz", "bzip2", "zstd", "sqlite3", "iconv", "unzip") and not shutil.which(tool):
+                raise Skipped("there is no " + tool)
+        return converts(c, name, path, lambda: subprocess.run(command, shell=True, cwd=c.folder, check=True,
+                                                              capture_output=True), *arguments)
+    CASES[name] = follow_it, False
+
+
+def by_python(code):
+    return "/usr/bin/python3 -c \"import numpy, pandas; t = pandas.read_csv('t.csv'); " + code + "\""
+
+
+by_shell("XZ", "t.csv.xz", "xz -k t.csv")
+by_shell("BZIP2", "t.csv.bz2", "bzip2 -k t.csv")
+by_shell("ZSTD", "t.csv.zst", "zstd -q t.csv")
+by_shell("ZIP", "t.zip", by_python("import os, zipfile; os.rename('t.csv', 'table.csv'); "
+                                   "zipfile.ZipFile('t.zip', 'w').write('table.csv'); os.remove('table.csv')"))
+by_shell("TAR", "t.tar", "mv t.csv table.csv && tar -cf t.tar table.csv && rm table.csv")
+by_shell("SQLITE", "t.db", "sqlite3 t.db '.mode csv' '.import t.csv people'")
+by_shell("NPY", "t.npy", by_python("numpy.save('t.npy', t[['a', 'b']].to_numpy())"))
+by_shell("NPZ", "t.npz", by_python("numpy.savez('t.npz', x=t[['a', 'b']].to_numpy())"))
+by_shell("JSON", "t.json", by_python("t.to_json('t.json', orient='records')"))
+by_shell("PICKLE", "t.pkl", by_python("t.to_pickle('t.pkl')"))
+by_shell("UTF16", "t.txt", "iconv -f UTF-8 -t UTF-16 t.csv > t.txt")
+by_shell("LATIN1", "l.csv", "sed 's/,yes/,gr\u00fcn/' t.csv | iconv -f UTF-8 -t LATIN1 > l.csv")
+by_shell("ARFF", "t.arff", "(echo @relation t; echo @data; tail -n +2 t.csv) > t.arff", "--header", "no")
+
+
+# ---- further refusals of options and folders ----
+
+@case("STRICT")
+def strict(c):
+    c.table()
+    if not trains(c):
+        raise Unsaid("train fails: " + c.said[-300:])
+    with open(c.path("new.csv"), "w") as file:
+        file.write("a,b,kind\n%s\n" % c.rng.choice(["1,,p", ",2,q", "1,2,"]))
+    if c.run("predict", "--model", "m", "--data", "csv:new.csv", "--strict") == 0:
+        raise Unsaid("is not refused")
+    c.advised("STRICT")
+    return c.run("predict", "--model", "m", "--data", "csv:new.csv") == 0
+
+
+@case("RUN")
+def run_of_comparison(c):
+    c.table()
+    c.compare(*SMALL, "--seeds", "1", "--lr", "0.01", "--keep-models")
+    if c.run("predict", "--model", "c1", "--data", "csv:t.csv") == 0:
+        raise Unsaid("is not refused")
+    c.advised("RUN")
+    names = os.listdir(c.path("c1/runs"))
+    return all(c.run("predict", "--model", "c1/runs/" + name, "--data", "csv:t.csv") == 0 for name in names)
+
+
+@case("NAMES")
+def names(c):
+    c.table()
+    o = ["--data", "csv:t.csv", "--epochs", "1", "--lr", "0.01", "--seeds", "1", "--no-plots", "--jobs", "1", "--out", "n"]
+    one, other = "tanh(2*x)", "tanh(2 * x)"
+    if c.run("compare", *o, "--activations", one + "," + other) == 0:
+        raise Unsaid("is not refused")
+    c.advised("NAMES")
+    return c.run("compare", *o, "--activations", "%s,second: %s" % (one, other)) == 0
+
+
+@case("NO_PART")
+def no_part(c):
+    c.table()
+    o = SMALL + ["--seeds", "1", "--lr", "auto", "--no-plots", "--jobs", "1", "--out", "n"]
+    if c.run("compare", *o, "--part", "1/2") == 0:
+        raise Unsaid("is not refused")
+    c.advised("NO_PART")
+    return c.run("compare", *o) == 0
+
+
+@case("REST")
+def rest(c):
+    c.table()
+    o = SMALL + ["--seeds", "2", "--lr", "0.01", "--no-plots", "--jobs", "1", "--out", "n"]
+    if c.run("compare", *o, "--part", "%d/2" % (1 + c.wrong)):
+        raise Unsaid("compare fails: " + c.said[-300:])
+    c.advised("REST")
+    return not os.path.exists(c.path("n/summary.csv")) and c.run("compare", *o) == 0 and \
+        os.path.exists(c.path("n/summary.csv"))
+
+
+@case("DIVIDE")
+def divide(c):
+    """The same part twice."""
+    c.table(rows=60)
+    o = ["--data", "csv:t.csv", "--activations", "relu,tanh", "--seeds", "1", "--epochs", "2000", "--lr", "0.01", "--no-plots",
+         "--jobs", "1", "--out", "n"]
+
+    def begin(part):
+        return subprocess.Popen([os.path.join(c.binaries, "compare"), *o, "--part", part], cwd=c.folder,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    first = begin("2/2")
+    while not os.path.exists(c.path("n/runs/tanh-seed1/curves.csv")) and first.poll() is None:
+        time.sleep(0.005)
+    status = c.run("compare", *o, "--part", "2/2")
+    first.terminate()
+    first.wait()
+    if status == 0:
+        raise Unsaid("is not refused")
+    c.advised("DIVIDE")
+    both = [begin("1/2"), begin("2/2")]
+    return [of.wait() for of in both] == [0, 0] and c.run("compare", *o) == 0
+
+
+@case("CONTINUE")
+def go_on(c):
+    c.table(rows=600)
+    o = ["--data", "csv:t.csv", "--epochs", "400", "--patience", "0", "--refit", "no", "--batch", "4", "--no-plots", "--out", "m"]
+    begun = subprocess.Popen([os.path.join(c.binaries, "train"), *o], cwd=c.folder, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True)
+    while not os.path.exists(c.path("m/curves.csv")) and begun.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    begun.send_signal(signal.SIGINT)
+    c.said = " ".join(begun.communicate()[1].split())
+    c.advised("CONTINUE")
+    return c.run("train", *o) == 0 and "done, 400 epochs" in c.said
+
+
+@case("MEASURES")
+def choose_measures(c):
+    many = ["loss%d" % i for i in range(c.rng.randint(60, 90))]
+    with open(c.path("r.csv"), "w") as file:
+        file.write("group,seed,%s\n" % ",".join(many))
+        file.writelines("%s,%d,%s\n" % (g, s, ",".join("%.3f" % c.rng.random() for _ in many)) for g in "ab" for s in range(4))
+    if c.run("compare", "--runs", "r.csv") == 0:
+        raise Unsaid("is not refused")
+    c.advised("MEASURES")
+    return c.run("compare", "--runs", "r.csv", "--measures", "loss1,loss2") == 0
+
+
+@case("EPOCHS")
+def epochs(c):
+    c.table()
+    o = ["--data", "csv:t.csv", "--validation", "none", "--no-plots", "--out", "m"]
+    if c.run("train", *o) == 0:
+        raise Unsaid("is not refused")
+    c.advised("EPOCHS")
+    return c.run("train", *o, "--epochs", str(c.rng.randint(1, 9))) == 0
+
+
+@case("PATIENCE")
+def patience(c):
+    c.table()
+    most = c.rng.randint(2, 6)
+    o = ["--data", "csv:t.csv", "--no-plots", "--overwrite", "--out", "m"]
+    if c.run("train", *o, "--epochs", str(most), "--patience", str(most)) == 0:
+        raise Unsaid("is not refused")
+    c.advised("PATIENCE")
+    return c.run("train", *o, "--epochs", str(most), "--patience", str(most - 1)) == 0 and \
+        c.run("train", *o, "--epochs", str(most + 1), "--patience", str(most)) == 0
+
+
+@case("FOLD")
+def fold(c):
+    c.table()
+    count = c.rng.randint(2, 6)
+    refused(c, "FOLD", "--folds", str(count))
+    return all(trains(c, "--folds", str(count), "--fold", str(k)) for k in (1, count))
+
+
+@case("TEXT_DATA")
+def text_data(c):
+    c.table()
+    with open(c.path("words"), "w") as file:
+        file.writelines("%s\n" % "".join(c.rng.choice("abcd") for _ in range(6)) for _ in range(100))
+    small = ["--width", "8", "--layers", "1"]
+    model = c.rng.choice(["rnn", "gru", "lstm"])
+    refused(c, "TEXT_DATA", "--model", model)
+    return all(c.run("train", "--data", kind + ":words", "--model", model, *small, *FAST, "--overwrite", "--out", "m") == 0
+               for kind in ("text", "lines"))
+
+
+@case("OTHER_MODEL")
+def other_model(c):
+    c.table()
+    if not trains(c, "--hidden", "8"):
+        raise Unsaid("train fails: " + c.said[-300:])
+    if c.run("train", "--resume", "--hidden", "9", "--out", "m") == 0:
+        raise Unsaid("is not refused")
+    c.advised("OTHER_MODEL")
+    return c.run("train", "--data", "csv:t.csv", "--start", "m", *FAST, "--out", "n") == 0
+
+
 # ---- all ----
 
 def read_advice():
     """The entries of the table in the source: {name: (text, condition)}."""
     with open(os.path.join(TOP, "examples/programs/data/advice.h")) as file:
-        found = re.findall(r"/\* ([^/]*?) \*/\n#define ADVICE_(\w+) (.*)", file.read())
+        found = re.findall(r"/\* ([^/]*?) \*/\n#define ADVICE_(\w+) ((?:.*\\\n)*.*)", file.read())
     advice = {}
     for condition, name, text in found:
         text = re.sub(r"ADVICE_(\w+)", lambda m: '"%s"' % advice[m[1]][0], text)
-        advice[name] = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)), " ".join(condition.split())
+        text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"')
+        text = text.replace("'@'", "'%s'").replace("%%", "%")
+        advice[name] = text, " ".join(condition.split())
     return advice
 
 
@@ -467,6 +744,9 @@ def main():
         done += 1
         try:
             helped = follow(binaries, name, count)
+        except Skipped as reason:
+            print("%s SKIPPED, %s" % (name, reason))
+            continue
         except (Unsaid, subprocess.CalledProcessError) as problem:
             wrong.append("%s: %s" % (name, problem))
             continue

@@ -446,6 +446,30 @@ def check_targets(folder, pairs, context, said, beams):
                "and not", pool[0])
 
 
+def check_best_targets(folder, pairs, context, said):
+    """Targets of a search with room for all beginnings: none of all possible targets is more probable. A target ends with
+    its newline, or has as many tokens as the context; the sum of logarithms is not normalised by its length."""
+    meta, tensors = nets.read(folder + "/best.safetensors")
+    spec = json.loads(meta["tapegrad.model"])
+    lines = said.split("\n")[::2 if pairs.end == "\n\n" else 1][:len(pairs.pairs)]
+    for (source, _), line in list(zip(pairs.pairs, lines))[:5]:
+        ids = pairs.numbers(source, context) + [1]
+        scores, begun = {}, {(): 0.0}
+        for _ in range(context):
+            out = nets.forward(spec, tensors, np.array([ids + list(target) for target in begun]))[:, -1, 1:]
+            out = out - out.max(1, keepdims=True)
+            out -= np.log(np.exp(out).sum(1, keepdims=True))
+            longer = {target + (token,): score + more for (target, score), row in zip(begun.items(), out)
+                      for token, more in enumerate(row, 1)}
+            scores.update((target, score) for target, score in longer.items() if target[-1] == 1 or len(target) == context)
+            begun = {target: score for target, score in longer.items() if target[-1] != 1}
+        ours = [pairs.known.index(letter) for letter in line]
+        ours += [1] if len(ours) < context else []
+        best = max(scores, key=scores.get)
+        expect(scores[best] - scores.get(tuple(ours), -math.inf) < 1e-3, folder, "predict writes", line, "for", source,
+               "and the most probable of", len(scores), "is", best)
+
+
 def check_last(folder, o, table, spec, curves, best, split):
     """The last epoch's validation loss is that of the weights in last.safetensors, or of their averages."""
     if not os.path.exists(folder + "/last.safetensors"):

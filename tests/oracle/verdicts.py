@@ -282,7 +282,8 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, validates, margin
     activation and other."""
     check_means(summary, groups, redrawn, same_folds, validates)
     check_over_constant(summary, groups, redrawn, same_folds, validates)
-    lines = {(line["measure"], line["name"], line["against"]): line for line in pairs}
+    lines = {(line["measure"], line["name"], line["against"]): line for line in pairs
+             if line["measure"] in judged or line["difference"]}  # else no split has the measure, as AUC of one class
     expect(len(lines) == len(judged) * len(groups) * (len(groups) - 1) // 2, "pairs.csv has", len(lines), "lines")
     found = {}
     for measure in judged:

@@ -16,6 +16,12 @@
 #define ADVICE_MORE_SEEDS "use more seeds or folds, or judge by the loss (--measures test_loss)"
 /* The name of a measure of other programs says nothing about its direction. */
 #define ADVICE_DIRECTION "--more-is-better %.*s or --less-is-better %.*s"
+/* Neither the learning rate nor the initial scale of a comparison was searched. */
+#define ADVICE_SEARCH_BOTH "--lr auto --init-scale auto"
+/* Fewer than five seeds. */
+#define ADVICE_TEN_SEEDS "use ten or more for small ones"
+/* One seed alone. */
+#define ADVICE_SEVERAL_SEEDS "use several seeds"
 /* Three hidden layers or more, no normalisation, and an initialiser that does not fit the activation. */
 #define ADVICE_NORMALISE "--norm rms, or --init default"
 /* Twelve hidden layers or more without a normalisation, and a form whose gradients vanish (relu_squared, xielu, ...). */
@@ -25,6 +31,8 @@
 
 /* A number far from all others occurs again and again, such as -999. */
 #define ADVICE_CODE_IS_GAP "if it marks a gap, write NA instead and use --missing drop or --missing mean"
+/* The task was inferred, and is the other one. */
+#define ADVICE_TASK "override with --task"
 /* A column looks like an identifier or a date. */
 #define ADVICE_IGNORE "--ignore '%s' leaves it out"
 /* More than a tenth of the validation or test rows have the features of a training row. */
@@ -51,7 +59,70 @@
 /* More than a tenth of a feature's cells are words, and most are numbers. */
 #define ADVICE_CATEGORIES "--categorical '%s' makes each cell a category, --ignore '%s' leaves the column out"
 
+/* The first line is neither a header nor a row like the others. */
+#define ADVICE_HEADER "choose --header yes or --header no"
+
+/* ---- files of other programs; @ is the file ---- */
+
+/* A file is packed by xz. */
+#define ADVICE_XZ "xz -dc '@' > table.csv"
+/* A file is packed by bzip2. */
+#define ADVICE_BZIP2 "bzip2 -dc '@' > table.csv"
+/* A file is packed by zstd. */
+#define ADVICE_ZSTD "zstd -dc '@' > table.csv"
+/* A file is a zip archive. */
+#define ADVICE_ZIP "unzip '@'"
+/* A file is a tar archive. */
+#define ADVICE_TAR "tar -xf '@'"
+/* A file is an SQLite database. */
+#define ADVICE_SQLITE "sqlite3 -header -csv '@' 'select * from TABLE' > table.csv"
+/* A file is an array of NumPy. */
+#define ADVICE_NPY                                                                                                   \
+    "python3 -c \"import numpy; f = numpy.load('@'); numpy.savetxt('table.csv', f.reshape(len(f), -1), fmt='%.9g', " \
+    "delimiter=',')\""
+/* A file has arrays of NumPy. */
+#define ADVICE_NPZ                                                                                           \
+    "python3 -c \"import numpy; f = numpy.load('@'); numpy.savetxt('table.csv', f[f.files[0]], fmt='%.9g', " \
+    "delimiter=',')\""
+/* A file is JSON. */
+#define ADVICE_JSON "python3 -c \"import pandas; pandas.read_json('@').to_csv('table.csv', index=False)\""
+/* A file is a pickle of Python. */
+#define ADVICE_PICKLE "python3 -c \"import pandas; pandas.read_pickle('@').to_csv('table.csv', index=False)\""
+/* A file is in UTF-16. */
+#define ADVICE_UTF16 "iconv -f UTF-16 -t UTF-8 converts the file"
+/* A file is not in UTF-8. */
+#define ADVICE_LATIN1 "if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file"
+/* A file is in the format ARFF. */
+#define ADVICE_ARFF "sed '1,/^@data/Id; /^%%/d' leaves the rows"
+
 /* ---- refusals of options and folders ---- */
+
+/* predict --strict meets a gap where training had none. */
+#define ADVICE_STRICT "without --strict the mean or the most frequent category stands for it"
+/* predict gets the folder of a comparison. */
+#define ADVICE_RUN "--model %.200s/runs/NAME, which --keep-models keeps"
+/* Two formulas have the same name in results. */
+#define ADVICE_NAMES "put a name in front, 'NAME: ...'"
+/* A search is to be divided by --part. */
+#define ADVICE_NO_PART "leave out --part"
+/* A part of a comparison is complete. */
+#define ADVICE_REST "without --part the command trains the rest and shows all"
+/* Another process trains the same part of a comparison. */
+#define ADVICE_DIVIDE "--part 1/2 for one process and --part 2/2 for the other"
+/* A training was stopped. */
+#define ADVICE_CONTINUE "the same command continues"
+/* Results of other programs have more measures than a comparison. */
+#define ADVICE_MEASURES "--measures names those to compare"
+/* --validation none without --epochs. */
+#define ADVICE_EPOCHS "--epochs N says how many there are"
+/* --patience is no less than the number of epochs. */
+#define ADVICE_PATIENCE "choose fewer, or more --epochs"
+/* train has --folds without --fold. */
+#define ADVICE_FOLD "--fold N, from 1 to --folds"
+/* A model of texts is to read a table. */
+#define ADVICE_TEXT_DATA "use --data text:FILE or lines:FILE"
+/* --resume with another model. */
+#define ADVICE_OTHER_MODEL "--start begins one with its weights"
 
 /* predict meets a category that training had not. */
 #define ADVICE_UNKNOWN "--unknown ignore treats it as none of the known ones"

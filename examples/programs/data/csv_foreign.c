@@ -1,5 +1,6 @@
 /* Files that are no tables: binary formats, which begin with bytes of their own, and other kinds of text. Each is refused
  * by its name, with a command that converts it where there is one. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 
 #include <ctype.h>
@@ -11,10 +12,7 @@
 /* ---- formats with bytes of their own ---- */
 
 #define PANDAS(call) "python3 -c \"import pandas; pandas." call "('@').to_csv('table.csv', index=False)\""
-#define NUMPY(array)                                                                                     \
-    "python3 -c \"import numpy; f = numpy.load('@'); numpy.savetxt('table.csv', " array ", fmt='%.9g', " \
-    "delimiter=',')\""
-#define OFFICE "soffice --headless --convert-to csv '@'"
+#define OFFICE       "soffice --headless --convert-to csv '@'"
 
 /* A format, the bytes at an offset by which it is known, and the command; in it, @ is the file. */
 typedef struct format {
@@ -28,16 +26,16 @@ static const format formats[] = {
     {"a pointer of Git LFS and not the file itself", BYTES("version https://git-lfs.github.com/spec/"), 0,
      "git lfs pull fetches it"},
     {"an Excel workbook (.xls)", BYTES("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), 0, OFFICE},
-    {"an array of NumPy (.npy)", BYTES("\x93NUMPY"), 0, NUMPY("f.reshape(len(f), -1)")},
+    {"an array of NumPy (.npy)", BYTES("\x93NUMPY"), 0, ADVICE_NPY},
     {"a Parquet file", BYTES("PAR1\x15"), 0, PANDAS("read_parquet")},
     {"a Feather file", BYTES("ARROW1\0"), 0, PANDAS("read_feather")},
-    {"an SQLite database", BYTES("SQLite format 3\0"), 0, "sqlite3 -header -csv '@' 'select * from TABLE' > table.csv"},
+    {"an SQLite database", BYTES("SQLite format 3\0"), 0, ADVICE_SQLITE},
     {"an HDF5 file", BYTES("\x89HDF\r\n\x1a\n"), 0, PANDAS("read_hdf")},
-    {"packed by xz", BYTES("\xfd\x37zXZ"), 0, "xz -dc '@' > table.csv"},
-    {"packed by bzip2", BYTES("1AY&SY"), 4, "bzip2 -dc '@' > table.csv"},
-    {"packed by zstd", BYTES("\x28\xb5\x2f\xfd"), 0, "zstd -dc '@' > table.csv"},
+    {"packed by xz", BYTES("\xfd\x37zXZ"), 0, ADVICE_XZ},
+    {"packed by bzip2", BYTES("1AY&SY"), 4, ADVICE_BZIP2},
+    {"packed by zstd", BYTES("\x28\xb5\x2f\xfd"), 0, ADVICE_ZSTD},
     {"packed by 7-Zip", BYTES("7z\xbc\xaf\x27\x1c"), 0, "7z x '@'"},
-    {"a tar archive", BYTES("\0ustar"), 256, "tar -xf '@'"},
+    {"a tar archive", BYTES("\0ustar"), 256, ADVICE_TAR},
     {"a MATLAB file", BYTES("MATLAB 5.0 MAT-file"), 0, NULL},
     {"a PDF document", BYTES("%PDF-"), 0, NULL},
     {"a picture (PNG)", BYTES("\x89PNG"), 0, NULL},
@@ -50,8 +48,8 @@ static const struct content {
 } contents[] = {
     {"[Content_Types].xml", "", "an Excel workbook (.xlsx)", OFFICE},
     {"mimetype", "", "an OpenDocument spreadsheet (.ods)", OFFICE},
-    {"", ".npy", "arrays of NumPy (.npz)", NUMPY("f[f.files[0]]")},
-    {"", "", "a zip archive", "unzip '@'"},
+    {"", ".npy", "arrays of NumPy (.npz)", ADVICE_NPZ},
+    {"", "", "a zip archive", ADVICE_ZIP},
 };
 
 /* Fails with the format's name and its command. The path stands in the command if a shell takes it as it is. */
@@ -92,7 +90,7 @@ static bool check_formats(const char *path, const dataset_bytes *text, tg_error 
         return refuse(path, c->name, c->command, error);
     }
     if (text->size > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
-        return refuse(path, "a pickle of Python, which runs the code in it", PANDAS("read_pickle"), error);
+        return refuse(path, "a pickle of Python, which runs the code in it", ADVICE_PICKLE, error);
     return true;
 }
 
@@ -151,7 +149,7 @@ bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error
     if (!check_formats(path, text, error))
         return false;
     if (text->size >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0))
-        return tg_fail(error, "%s: UTF-16, expected UTF-8; iconv -f UTF-16 -t UTF-8 converts the file", path);
+        return tg_fail(error, "%s: UTF-16, expected UTF-8; " ADVICE_UTF16, path);
     if (zero)
         return tg_fail(error, "%s: a zero byte at offset %td, expected text in ASCII or UTF-8", path, zero - bytes);
     while (*first == '%' || *first == '#' || (*first && csv_after_blanks(first) >= csv_line_end(first)))
@@ -159,11 +157,9 @@ bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error
     if (begins_with(first, "<!doctype html") || begins_with(first, "<html"))
         return tg_fail(error, "%s: a page in HTML, expected CSV; the address of the file itself may be another", path);
     if (begins_with(first, "{\"") || begins_with(first, "[{\""))
-        return refuse(path, "JSON", PANDAS("read_json"), error);
+        return refuse(path, "JSON", ADVICE_JSON, error);
     if (begins_with(first, "@relation") || begins_with(first, "@attribute"))
-        return tg_fail(error,
-                       "%s: an ARFF file, expected CSV; sed '1,/^@data/Id; /^%%/d' leaves the rows, whose columns then "
-                       "have no names",
+        return tg_fail(error, "%s: an ARFF file, expected CSV; " ADVICE_ARFF ", whose columns then have no names",
                        path);
     first = csv_first_line(bytes, &comments);
     if (is_libsvm(first))
@@ -175,8 +171,7 @@ bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error
     for (const unsigned char *at = bytes, *next; !ascii && *at; at = next, line++) {
         next = csv_line_end(at);
         if (at >= first && !is_utf8(at, (size_t)(next - at)))
-            return tg_fail(error, "%s:%zu: not UTF-8; if it is Latin-1, iconv -f LATIN1 -t UTF-8 converts the file",
-                           path, line);
+            return tg_fail(error, "%s:%zu: not UTF-8; " ADVICE_LATIN1, path, line);
     }
     return true;
 }

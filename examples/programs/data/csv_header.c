@@ -1,4 +1,5 @@
 /* Which line of a file names its columns, if any does, and the columns without name and value at its line ends. */
+#include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 
 #include <math.h>
@@ -199,10 +200,10 @@ bool csv_find_header(csv_source *source, dataset_header header)
         if (!fine)
             return false;
         if (!names && e.numbers > 0 && e.strange != SIZE_MAX)
-            return tg_fail(source->error,
-                           "%s:%zu: '%.60s' is a word among numbers, expected a row of names or a row of data; choose "
-                           "header yes or no",
-                           table->path, csv_line(table, 0), csv_text(source, 0, e.strange));
+            return tg_fail(
+                source->error,
+                "%s:%zu: '%.60s' is a word among numbers, expected a row of names or a row of data; " ADVICE_HEADER,
+                table->path, csv_line(table, 0), csv_text(source, 0, e.strange));
     }
     if (!(names ? take_names(source) : header != DATASET_HEADER_AUTO || take_comment(source)))
         return false;

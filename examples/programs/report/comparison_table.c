@@ -279,7 +279,7 @@ static void add_notes(const view *v, table *t)
     enum { TOO_FEW = 5 };
     add_meaning(v, t);
     if (v->count > 1 && v->least > 1 && v->least < TOO_FEW)
-        table_add_note(t, "%d %s show large differences only: use ten or more for small ones.", v->least, pairs_of(v));
+        table_add_note(t, "%d %s show large differences only: " ADVICE_TEN_SEEDS ".", v->least, pairs_of(v));
     if (v->c->note)
         table_add_note(t, "%s", v->c->note);
     if (v->c->has_constant && v->c->constant && v->most > 0)

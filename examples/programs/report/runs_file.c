@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/runs_file.h"
 
 #include "examples/programs/data/csv.h"
@@ -107,7 +108,7 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, tg_
     if (!is_wanted)
         return -1;
     if (c->measure_count == COMPARISON_MEASURES)
-        return tg_fail(error, "more than %d measures; --measures names those to compare", COMPARISON_MEASURES), -2;
+        return tg_fail(error, "more than %d measures; " ADVICE_MEASURES, COMPARISON_MEASURES), -2;
     const char *kept = keep_name(to, name, strlen(name));
     const direction better = direction_of(name, to->more, to->less);
     c->measures[c->measure_count] = (comparison_measure){.value = c->measure_count,

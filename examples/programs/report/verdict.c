@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/report/verdict.h"
 
 #include "examples/programs/data/words.h"
@@ -156,7 +157,7 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
         say(sentence, "%s ", f->measure);
         say_difference(f, sentence);
         if (pairs == 1)
-            say(sentence, " in one pair of runs: no verdict, use several seeds");
+            say(sentence, " in one pair of runs: no verdict, " ADVICE_SEVERAL_SEEDS);
         else if (!(f->difference.error > 0))
             say(sentence, ", the same for all %d %s", pairs, f->pairs);
         else

@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/experiment.h"
 
 #include "examples/programs/data/number.h"
@@ -236,9 +237,8 @@ static bool read_activations(const char *words[], const char *labels[], int coun
         labels[i] = net_activation_label(activation);
         for (int k = 0; k < i; k++)
             if (strcmp(labels[i], labels[k]) == 0)
-                return tg_fail(error,
-                               "--activations: '%s' and '%s' are both %s in results: put a name in front, 'NAME: ...'",
-                               words[k], words[i], labels[i]);
+                return tg_fail(error, "--activations: '%s' and '%s' are both %s in results: " ADVICE_NAMES, words[k],
+                               words[i], labels[i]);
     }
     return true;
 }
@@ -651,7 +651,7 @@ static bool read_search(experiment *e, tg_error *error)
         const char **list = &e->settings.list[place_of(search_options[which])];
         e->search.on[which] = *list && strcmp(*list, "auto") == 0;
         if (e->search.on[which] && e->settings.sweep.part)
-            return tg_fail(error, "--%s auto chooses by the results of all runs: leave out --part",
+            return tg_fail(error, "--%s auto chooses by the results of all runs: " ADVICE_NO_PART,
                            search_options[which]);
         *list = e->search.on[which] ? usual[which] : *list;
     }

@@ -77,7 +77,7 @@ static const char *unsearched(const experiment *e)
         snprintf(
             text, sizeof text,
             "All have learning rate %g and initial scale %s, which were not searched: at others the order can differ "
-            "(--lr auto --init-scale auto).",
+            "(" ADVICE_SEARCH_BOTH ").",
             first.lr, at);
     return net_keep_text(text);
 }

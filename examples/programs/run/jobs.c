@@ -1,3 +1,4 @@
+#include "examples/programs/data/advice.h"
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/progress.h"
@@ -274,11 +275,10 @@ static bool take_folder(jobs_pool *pool, int job, int *taken)
     if (config->folder && snprintf(folder, sizeof folder, "%s/%s", config->folder, pool->names[job]) < PATH_MAX &&
         files_make_folder(folder, error))
         *taken = files_take_folder(folder, false, error);
-    return *taken != FILES_TAKEN ||
-           tg_fail(error,
-                   "another process is training the run %.160s; wait until it has ended, or divide the runs: --part "
-                   "1/2 for one process and --part 2/2 for the other",
-                   pool->names[job]);
+    return *taken != FILES_TAKEN || tg_fail(error,
+                                            "another process is training the run %.160s; wait until it has ended, or "
+                                            "divide the runs: " ADVICE_DIVIDE,
+                                            pool->names[job]);
 }
 
 /* Starts the next job. */

@@ -138,7 +138,7 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
         return complete_text(s, &from->letters, error);
     spec->model = spec->model ? spec->model : data->width ? run_spec_image_model(s) : "mlp";
     if (tg_model_traits_of(spec->model)->text)
-        return tg_fail(error, "--model %s reads characters; use --data text:FILE or lines:FILE", spec->model);
+        return tg_fail(error, "--model %s reads characters; " ADVICE_TEXT_DATA, spec->model);
     if (tg_model_traits_of(spec->model)->images && !data->width)
         return tg_fail(error, "--model %s needs images: idx:DIR or glyphs", spec->model);
     spec->inputs = (int)data->features;
@@ -400,7 +400,7 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
             plural((long long)data->features));
     describe_columns(data, strcmp(s->missing, "error") != 0, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
-    fprintf(out, "%s\n", guessed ? "; inferred, override with --task" : "");
+    fprintf(out, "%s\n", guessed ? "; inferred, " ADVICE_TASK : "");
     fprintf(out, "%zu training, %zu validation and %zu test samples.%s%s\n", data->train.rows, data->validation.rows,
             data->test.rows, split ? " " : "", split ? split : "");
     describe_groups(data, out);

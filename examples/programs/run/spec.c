@@ -242,7 +242,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : schedule == TG_INVERSE_SQRT && s->warmup == 0
             ? "--warmup 0: --schedule inverse_sqrt counts its steps in units of the warm-up"
         : options_has(&s->given, "validation") && !validates(s) && !options_has(&s->given, "epochs")
-            ? "--validation none: nothing chooses the best epoch; --epochs N says how many there are"
+            ? "--validation none: nothing chooses the best epoch; " ADVICE_EPOCHS
         : !validates(s) && s->patience > 0                ? "--patience needs validation rows"
         : !validates(s) && options_has(&s->given, "best") ? "--best needs validation rows"
         : !validates(s) && s->refit[0] == 'y' ? "--refit: without validation rows all rows are training rows"
@@ -256,7 +256,7 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : options_has(&s->given, "residual") && !s->compared && net_residual_is_idle(&s->net)
             ? "--residual: no two successive hidden layers have the same width"
         : options_has(&s->given, "patience") && s->patience >= s->epochs && s->patience > 0
-            ? "--patience has no effect: a run has no more epochs; choose fewer, or more --epochs"
+            ? "--patience has no effect: a run has no more epochs; " ADVICE_PATIENCE
         : s->label_smoothing > 0 && !classifies           ? "--label-smoothing is for classes and characters only"
         : strcmp(s->best, "accuracy") == 0 && !classifies ? "--best accuracy is for classes and characters only"
         : s->class_weights && !classifies                 ? "--class-weights is for classes only"

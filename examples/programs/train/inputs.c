@@ -77,8 +77,7 @@ static bool fill_gap(const reading *r, size_t row, size_t column)
         return encode(r, row, column, NAN);
     if (r->options->strict)
         return csv_fail_at(r->source, row, r->from[column],
-                           "missing, and the model was trained on rows without missing values; without --strict the "
-                           "mean or the most frequent category stands for it");
+                           "missing, and the model was trained on rows without missing values; " ADVICE_STRICT);
     r->out->filled[column]++;
     return encode(r, row, column, tg_card_fill(r->c, column));
 }

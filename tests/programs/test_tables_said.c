@@ -194,6 +194,24 @@ START_TEST(groups_are_the_units_of_intervals)
 }
 END_TEST
 
+/* A test split of one class has no AUC; its column stays, and is empty. */
+START_TEST(columns_of_a_summary_are_those_of_the_data)
+{
+    for (int rare = 0; rare < 2; rare++) {
+        FILE *file = fopen(temporary_path("t.csv"), "w");
+        ck_assert_ptr_nonnull(file);
+        fputs("a,b,y\n", file);
+        for (int i = 0; i < 100; i++)
+            fprintf(file, "%d,%d,%c\n", i * 7919 % 101, i * 104729 % 91, (rare ? i == 50 : i % 2) ? 'p' : 'q');
+        fclose(file);
+        expect_fine(train_run("train", "--data t.csv --epochs 2 --hidden 4 --no-plots --out m%d", rare));
+        expect_fine(train_run("sh", "-c \"head -n 1 m%d/summary.csv > head%d\"", rare, rare));
+    }
+    expect_fine(train_run("cmp", "head0 head1"));
+    expect_fine(train_run("grep", "-q test_auc_mean head1"));
+}
+END_TEST
+
 START_TEST(rows_that_the_first_run_was_trained_on_are_pointed_out)
 {
     static const char said[] = "so it was trained on samples of the validation and test splits";
@@ -237,6 +255,7 @@ Suite *tables_said_suite(void)
     tcase_add_test(tests, repeated_rows_are_counted_and_can_be_dropped);
     tcase_add_test(tests, rows_of_a_group_stay_in_one_split);
     tcase_add_test(tests, groups_are_the_units_of_intervals);
+    tcase_add_test(tests, columns_of_a_summary_are_those_of_the_data);
     tcase_add_test(tests, rows_that_the_first_run_was_trained_on_are_pointed_out);
     tcase_add_test(tests, small_mistakes_are_pointed_out);
     suite_add_tcase(suite, tests);

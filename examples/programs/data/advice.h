@@ -16,6 +16,8 @@
 #define ADVICE_MORE_SEEDS "use more seeds or folds, or judge by the loss (--measures test_loss)"
 /* The name of a measure of other programs says nothing about its direction. */
 #define ADVICE_DIRECTION "--more-is-better %.*s or --less-is-better %.*s"
+/* A row makes more than a quarter of a loss. */
+#define ADVICE_HEAVY_ROW "see whether its target is right"
 /* Neither the learning rate nor the initial scale of a comparison was searched. */
 #define ADVICE_SEARCH_BOTH "--lr auto --init-scale auto"
 /* Fewer than five seeds. */

@@ -361,7 +361,7 @@ static void add_single_rows(const view *v, table *t, const comparison_pair pairs
         if (row.share > 0)
             table_add_verdict(t,
                               "Row %lu of the data (from 0, as in rows.csv) makes %.0f %% of the %s of %.*s, so that "
-                              "mean says little: see whether its target is right%s.",
+                              "mean says little: " ADVICE_HEAVY_ROW "%s.",
                               (unsigned long)row.row, 100 * row.share, words, SHORT(v->groups[g].name),
                               milder_measure(v->c));
     }

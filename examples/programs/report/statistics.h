@@ -108,7 +108,7 @@ typedef struct statistics_rows {
  *     P  = ((n - 1 + k) A + p W) / nu
  *     r(i) = (S(i)^2 - sum over s of e(i, s)^2) n / (n - 1),  C = max(0, sum r)     the covariance of shared rows
  *     error^2 = P + f C        f = 1 + training: shared training rows add to C, too
- *     degrees = 2 error^4 / (2 P^2 / nu + f^2 sum r^2)    by Satterthwaite; without the r if C is 0
+ *     degrees = 2 error^4 / (2 P^2 / nu + f^2 sum r^2)    by Satterthwaite; at least 1, without the r if C is 0
  *
  * `training` is what rows add by being trained on, as a share of what they add by being tested. It is 1 for differences
  * of nets, accuracies and R2: a row with a wrong label, say, costs a hit where it is tested and another where it was

@@ -50,18 +50,20 @@ END_TEST
 
 START_TEST(what_cannot_be_ranked_is_refused)
 {
-    ck_assert_int_eq(train_run("compare", "--data moons --data sine --rows 100 --epochs 1 --seeds 1 --activations "
-                                          "relu,tanh --no-plots --out all"),
+    ck_assert_int_eq(train_run("compare",
+                               "--data moons --data sine --rows 60 --hidden 4 --epochs 1 --seeds 1 --activations "
+                               "relu,tanh --no-plots --out all"),
                      1);
     ck_assert_msg(strstr(train_output, "sine has no test_accuracy: name a measure that all data sets have, like "
                                        "--measures test_loss"),
                   "%s", train_output);
-    expect_fine(train_run("compare", "--data moons --data sine --rows 100 --epochs 1 --seeds 1 --activations relu,tanh "
-                                     "--no-plots --out all --measures test_loss"));
+    expect_fine(train_run("compare",
+                          "--data moons --data sine --rows 60 --hidden 4 --epochs 1 --seeds 1 --activations relu,tanh "
+                          "--no-plots --out all --measures test_loss"));
     static const char list[] = "# two\nmoons --rows 60\n\ncircles --rows 70\n";
     temporary_write("list.txt", list, sizeof list - 1);
-    expect_fine(
-        train_run("compare", "--data @list.txt --epochs 1 --seeds 1 --activations relu,tanh --no-plots --out listed"));
+    expect_fine(train_run(
+        "compare", "--data @list.txt --hidden 4 --epochs 1 --seeds 1 --activations relu,tanh --no-plots --out listed"));
     ck_assert(strstr(temporary_text("listed/circles/config.json"), "\"rows\": 70"));
     ck_assert(csv_cell("listed/ranks.csv", "tanh", "moons") ==
               csv_cell("listed/moons/summary.csv", "tanh", "test_accuracy_mean"));
@@ -79,7 +81,7 @@ START_TEST(an_interrupted_comparison_ends_with_the_signals_status)
     int status = 0;
     const pid_t child = train_start("compare", "--data moons --data circles --hidden 4 --epochs 100000 --seeds 1 "
                                                "--activations relu --no-plots --out all >said 2>&1");
-    usleep(600000); /* after this it trains the first, or is about to */
+    usleep(400000); /* after this it trains the first, or is about to */
     kill(child, SIGTERM);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTERM, "%d: %s", status, temporary_text("said"));

@@ -80,6 +80,8 @@ START_TEST(a_formula_whose_derivative_is_not_its_slope_fails)
     ck_assert_int_eq(run("--formula 'sqrt(-1 - x^2)'", text, sizeof text), 1);
     ck_assert_int_eq(run("--formula 'x > 0'", text, sizeof text), 2);
     ck_assert_ptr_nonnull(strstr(text, "no derivative by nature, nothing to check: x > 0"));
+    ck_assert_int_eq(run("--formula 'where(x > b, 1, 2), b = 0'", text, sizeof text), 2);
+    ck_assert_int_eq(run("--formula '(x > 0) + b, b = 0'", text, sizeof text), 0);
     ck_assert_int_eq(run("--formula 'x +' 2>&1", text, sizeof text), 2);
     ck_assert_ptr_nonnull(strstr(text, "gradcheck: --formula: column 4, at the end: expected a number"));
     ck_assert_int_eq(run("--formula 'x' --command cat 2>&1", text, sizeof text), 2);

@@ -43,13 +43,16 @@ void subjects_collect(subjects *all, const tg_op *const *own)
     }
 }
 
-/* True if a formula without trained numbers has no derivative by nature, as "x > 0". */
+/* True if a formula has no derivative by nature, as "x > 0". */
 static bool is_constant(const tg_formula *formula)
 {
     tg_tape *tape = tg_tape_new();
     const double one = 1;
     const tg_tensor x = tg_variable(tape, TG_F64, &one, TG_SCALAR);
-    const tg_tensor y = tg_formula_apply(formula, (tg_tensor[]){x, x}, NULL);
+    tg_tensor numbers[TG_FORMULA_NUMBERS];
+    for (int i = 0; i < TG_FORMULA_NUMBERS; i++)
+        numbers[i] = x;
+    const tg_tensor y = tg_formula_apply(formula, (tg_tensor[]){x, x}, numbers);
     const bool constant = tg_ok(y) && !tg_backward(y);
     tg_tape_free(tape);
     return constant;
@@ -62,7 +65,7 @@ void subjects_add_formula(subjects *all, const tg_formula *formula)
                     .about = tg_formula_text(formula),
                     .inputs = tg_formula_is_gated(formula) ? 2 : 1,
                     .formula = formula,
-                    .constant = !tg_formula_number_at(formula, 0) && is_constant(formula)};
+                    .constant = is_constant(formula)};
     while (tg_formula_number_at(formula, what.inputs - 1 - tg_formula_is_gated(formula)))
         what.inputs++;
     add(all, what);

@@ -207,39 +207,46 @@ static void weigh(table *t, int column, int by)
 
 enum { WEIGHT = RUNLOG_ROW, LOSS_WEIGHT, GROUP, CONSTANT = 1 + RUNLOG_ROW_MEASURES };
 
+static int by_group(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    const int order = (x[GROUP] > y[GROUP]) - (x[GROUP] < y[GROUP]);
+    return order ? order : (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+static bool begins_group(const table *t, int row)
+{
+    const double *at = t->number + row * ROW_COLUMNS;
+    return row == 0 || at[GROUP] != at[GROUP - ROW_COLUMNS];
+}
+
 /* Groups take the place of their rows. A row's value y is mean + (y - mean); that of one of G groups is mean + G / rows
  * times the sum of (y - mean) over its rows. So the mean stays, and plain variances are those of a mean over clusters:
  * rows of one group depend on each other (Cameron and Miller, 2015, "A Practitioner's Guide to Cluster-Robust
  * Inference"). Groups are listed by number, which takes the place of the row's. */
 static void join_groups(table *t)
 {
-    size_t groups = 0, *place;
-    double mean[RUNLOG_ROW] = {0}, *joined;
-    for (int i = 0; i < t->rows; i++)
-        groups = fmax((double)groups, t->number[i * ROW_COLUMNS + GROUP] + 1);
-    place = memory_checked(calloc(groups + 1, sizeof *place));
-    for (int i = 0; i < t->rows; i++)
-        place[(size_t)t->number[i * ROW_COLUMNS + GROUP]] = 1;
-    size_t count = 0;
-    for (size_t g = 0; g < groups; g++)
-        place[g] = place[g] ? count++ : 0;
-    joined = memory_checked(calloc(count * ROW_COLUMNS + 1, sizeof *joined));
-    for (int i = 0; i < t->rows; i++)
+    double mean[RUNLOG_ROW] = {0}, *joined = memory_checked(calloc((size_t)t->rows, ROW_COLUMNS * sizeof *joined));
+    int groups = 0, count = 0;
+    qsort(t->number, (size_t)t->rows, ROW_COLUMNS * sizeof *t->number, by_group);
+    for (int i = 0; i < t->rows; i++) {
+        groups += begins_group(t, i);
         for (int c = 1; c < RUNLOG_ROW; c++)
             mean[c] += t->number[i * ROW_COLUMNS + c] / t->rows;
-    for (size_t k = 0; k < count; k++)
-        memcpy(joined + k * ROW_COLUMNS, mean, sizeof mean);
+    }
     for (int i = 0; i < t->rows; i++) {
         const double *row = t->number + i * ROW_COLUMNS;
-        double *to = joined + place[(size_t)row[GROUP]] * ROW_COLUMNS;
+        count += begins_group(t, i);
+        double *to = joined + (count - 1) * ROW_COLUMNS;
+        if (begins_group(t, i))
+            memcpy(to, mean, sizeof mean);
         to[0] = row[GROUP];
         for (int c = 1; c < RUNLOG_ROW; c++)
-            to[c] += (double)count / t->rows * (row[c] - mean[c]);
+            to[c] += (double)groups / t->rows * (row[c] - mean[c]);
     }
-    free(place);
     free(t->number);
     t->number = joined;
-    t->rows = (int)count;
+    t->rows = groups;
 }
 
 /* The numbers and values [rows, RUNLOG_ROW] of rows.csv, in the place of the table's numbers. */

@@ -16,6 +16,7 @@
 #   make playground    two nets that learn in a browser, as one page: build/playground.html (emscripten)
 #   make check-playground   the page in Chromium without a window
 #   make wheel         the gradient checker as a package for Python, to be installed by pip
+#   make gelu-header   autograd/kernels/gelu.h anew: GELU and SiLU in one header, from the kernels' tables (python3 with mpmath)
 #   make reference     every function of the library on one page, build/reference.html
 #   make install       libraries, headers, programs, manual pages, and what pkg-config, CMake and bash look for
 #                      (PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DATADIR, DESTDIR; STRIP=, DEBUGFILES=1)
@@ -77,7 +78,7 @@ OUT := $(BUILD)$(if $(SANITIZE),/sanitize-$(subst $(comma),-,$(SANITIZE)))$(if $
 # Make looks for packages once: the library needs a compiler, programs need more, tests and benchmark more, the long check MPFR. It says
 # which it is going to install, and why; then it restarts. `make install` installs the library, never a package.
 GOALS := $(or $(MAKECMDGOALS),all)
-LIBRARY_GOALS := lib wheel amalgamation playground reference install-library
+LIBRARY_GOALS := lib wheel gelu-header amalgamation playground reference install-library
 PROGRAM_GOALS := all tools demo install deb fingerprints $(OUT)/bin/%
 NEEDS := $(OUT)/needs-$(if $(filter check-long,$(GOALS)),long,$(if $(filter-out $(LIBRARY_GOALS) $(PROGRAM_GOALS),$(GOALS))$(filter \
     $(OUT)/bin/tests $(OUT)/bin/bench,$(GOALS)),tests,$(if $(filter-out $(LIBRARY_GOALS),$(GOALS)),programs,lib)))
@@ -153,7 +154,10 @@ MPI_CFLAGS  := -DTG_MPI $(filter -I% -D%,$(MPI_SHOWN))
 MPI_LIBS    := $(filter -L% -l% -Wl%,$(MPI_SHOWN))
 endif
 PROGRAM_LIBS = -ldl -lz $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
-CHECK_LIBS   = $(call PKG,--libs,check)
+# build/bin/accuracy measures functions of others by MPFR, where that is installed.
+MPFR_LIBS    := $(shell printf '\043include <mpfr.h>\nint main(void) { return !mpfr_get_version(); }' | \
+                  $(CC) $(CFLAGS) -x c - -o /dev/null $(LDFLAGS) -lmpfr -lgmp 2>/dev/null && echo -lmpfr -lgmp)
+CHECK_LIBS   = $(call PKG,--libs,check) $(MPFR_LIBS)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 KERNEL_OBJECTS  := $(foreach file,isa product_kernel,$(foreach isa,$(ISAS),$(REALS:%=$(OUT)/obj/autograd/kernels/$(file)-$(isa)-%.o)))
@@ -168,7 +172,7 @@ STATIC := $(OUT)/libtapegrad.a
 SHARED := $(OUT)/libtapegrad.so
 UMBRELLA := $(OUT)/include/tapegrad.h
 
-.PHONY: all lib amalgamation playground reference check check-all check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb wheel tools install install-library uninstall clean help
+.PHONY: all lib amalgamation gelu-header playground reference check check-all check-long check-playground check-faults check-matrix coverage coverage-here demo bench golden fingerprints fuzz fuzz-here deb wheel tools install install-library uninstall clean help
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -192,7 +196,7 @@ all: lib $(PROGRAMS)
 lib: $(STATIC) $(SHARED)
 
 # The file $(OUT)/flags holds the flags of the last build. When they change, everything is built again.
-FLAGS := $(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(ISAS) $(ALL_LDFLAGS) $(BLAS) $(LOADS) $(BLAS_LIBS) $(VERSION) $(PUBLIC_HEADERS)
+FLAGS := $(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(ISAS) $(ALL_LDFLAGS) $(BLAS) $(LOADS) $(BLAS_LIBS) $(MPFR_LIBS) $(VERSION) $(PUBLIC_HEADERS)
 ifneq ($(strip $(file < $(OUT)/flags)),$(strip $(FLAGS)))
 .PHONY: $(OUT)/flags
 endif
@@ -330,6 +334,8 @@ $(OUT)/bin/intervals: $(call objects,$(INTERVALS_SOURCES)) $(COMMON_OBJECTS) $(L
 
 $(OUT)/bin/fingerprint: $(call objects,$(FINGERPRINT_SOURCES)) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
+$(OUT)/obj/tests/accuracy/exact.o: ALL_CFLAGS += $(if $(MPFR_LIBS),-DTG_MPFR)
+$(OUT)/bin/accuracy: LIBS = $(PROGRAM_LIBS) $(MPFR_LIBS)
 $(OUT)/bin/accuracy: $(call objects,$(ACCURACY_SOURCES)) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
@@ -414,6 +420,8 @@ $(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_p
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr $(OUT)/bin/intervals
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests all
 	$(OUT)/bin/accuracy --exhaustive
+	tests/accuracy/gelu_header.sh $(OUT) --every 20
+	CFLAGS='-O2 $(MARCH_v3)' tests/accuracy/gelu_header.sh $(OUT) --every 20
 	$(OUT)/bin/intervals
 	/usr/bin/python3 tests/oracle/advice.py $(OUT)/bin 10
 	$(OUT)/bin/against-mpfr
@@ -451,7 +459,7 @@ coverage-here: all $(OUT)/bin/tests
 	$(if $(SUITES),,tests/faults/run.sh $(OUT) $(FAULTS_COVERED))
 	tests/coverage.sh $(OUT)
 
-$(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) -lmpfr -lgmp
+$(OUT)/bin/against-mpfr: LIBS = $(PROGRAM_LIBS) $(MPFR_LIBS)
 $(OUT)/bin/against-mpfr: $(call objects,$(wildcard tests/mpfr/*.c)) $(ACCURACY_OBJECTS) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
@@ -505,6 +513,12 @@ deb:
 # The gradient checker as a package for Python: pip install the file that is named.
 wheel: $(OUT)/libtapegrad.so
 	tools/wheel '$(VERSION)' $< examples/gradcheck/tapegrad.py LICENSE $(OUT)/wheel
+
+gelu-header: $(OUT)/gelu.h
+	cp $< autograd/kernels/gelu.h
+$(OUT)/gelu.h: autograd/kernels/gelu_header.py autograd/kernels/gelu_header.inc autograd/kernels/coefficients.inc autograd/kernels/real.h LICENSE
+	@mkdir -p $(@D)
+	$(PYTHON) $< > $@.part && mv $@.part $@
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile

@@ -10,11 +10,15 @@ the package of the wheel that `make wheel` builds, with the C library inside. It
 lists, array.array, anything with the buffer protocol (NumPy, JAX) or with tolist() (PyTorch).
 """
 import ctypes
+import decimal
+import math
 import os
+import random
+import struct
 import sys
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
 
-__all__ = ["gradcheck", "Result"]
+__all__ = ["gradcheck", "Result", "accuracy", "Accuracy"]
 
 _ARRAYS = POINTER(c_void_p)
 _VALUE = ctypes.CFUNCTYPE(c_bool, _ARRAYS, _ARRAYS, c_void_p)
@@ -219,3 +223,135 @@ def _size(shape):
     for n in shape:
         size *= n
     return size
+
+
+# ---- how many ulp is your own activation off? ----
+
+
+def _tail(t):
+    """1 - Phi(t) and phi(t) for t >= 0, by the series of Phi - 1/2 or the continued fraction of the tail."""
+    density = (-t * t / 2).exp() / (2 * _PI).sqrt()
+    if t < 5:
+        term = total = t
+        k = 1
+        while term > total * _SMALL:
+            k += 2
+            term *= t * t / k
+            total += term
+        return decimal.Decimal("0.5") - density * total, density
+    fraction = t
+    for k in range(160, 0, -1):
+        fraction = t + k / fraction
+    return density / fraction, density
+
+
+def _gelu_exact(x):
+    tail, density = _tail(abs(x))
+    below = x < 0
+    slope = tail - abs(x) * density
+    return (x * tail if below else x - x * tail), (slope if below else 1 - slope)
+
+
+def _logistic(x, w, w1):
+    u = (-abs(w)).exp()
+    s = (u if w < 0 else 1) / (1 + u)
+    return x * s, s + x * w1 * u / (1 + u) ** 2
+
+
+def _gelu_tanh(x):
+    a, b = 2 * (2 / _PI).sqrt(), decimal.Decimal("0.044715")
+    return _logistic(x, a * (x + b * x ** 3), a * (1 + 3 * b * x * x))
+
+
+_PI = decimal.Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
+_SMALL = decimal.Decimal("1e-70")
+_QUICK = decimal.Decimal("1.702")
+_EXACT = {"gelu_exact": _gelu_exact, "gelu_tanh": _gelu_tanh, "gelu_quick": lambda x: _logistic(x, _QUICK * x, _QUICK), "silu": lambda x: _logistic(x, x, 1)}
+_STARTS = [-math.inf, -8, -4, -1, -2.0 ** -10, 2.0 ** -10, 1, 4, 8]
+_RANGES = ["x < -8", "-8 to -4", "-4 to -1", "-1 to -2^-10", "-2^-10 to 2^-10", "2^-10 to 1", "1 to 4", "4 to 8", "x >= 8"]
+
+
+def _single(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def _samples(single, numbers, seed):
+    """All powers of two and a random number after each, of both signs, and random ones from the tails to 10."""
+    draw, lowest, highest = random.Random(seed), (-149 if single else -1074), (127 if single else 1023)
+    x = [sign * math.ldexp(m, e) for e in range(lowest, highest + 1) for m in (1, 1 + draw.random()) for sign in (-1, 1)]
+    x += [draw.uniform(*(((-14, 6) if single else (-40, 10)) if i % 2 else (-3, 3))) for i in range(numbers)]
+    return sorted({_single(a) for a in x} if single else set(x))
+
+
+def _ulps(y, exact, single):
+    if not math.isfinite(y):
+        return math.inf
+    lowest, digits = (-125, 24) if single else (-1021, 53)
+    exponent = max(math.frexp(float(exact))[1], lowest) if float(exact) else lowest
+    return float(abs(decimal.Decimal(y) - exact) * decimal.Decimal(2) ** (digits - exponent))
+
+
+class Accuracy:
+    """The largest errors: `ulp` and `at` of the value, `derivative_ulp` and `derivative_at` (None if it was not given), and
+    `curve`, (x, ulp) of every number. True if both are at most `at_most`; str() is a table by ranges of x."""
+
+    def __init__(self, name, against, dtype, rows, at_most):
+        self.name, self.against, self.dtype, self.at_most, self._rows = name, against, dtype, at_most, rows
+        worst = [max(((ulps, x) for x, *all_ulps in rows for ulps in all_ulps[k:k + 1] if ulps is not None), default=(None, None)) for k in (0, 1)]
+        (self.ulp, self.at), (self.derivative_ulp, self.derivative_at) = worst
+        self.curve = [(x, ulps) for x, ulps, _ in rows]
+
+    def __bool__(self):
+        fine = all(u is None or u <= self.at_most for u in (self.ulp, self.derivative_ulp))
+        if not fine:
+            print(self, file=sys.stderr)
+        return fine
+
+    def __repr__(self):
+        columns = 1 if self.derivative_ulp is None else 2
+        lines = [f"{self.name} against {self.against}, in {self.dtype}: largest error in units in the last place",
+                 f"{'':18}" + "".join(f"{head:>10}{'at x =':>16}" for head in ("f", "f'")[:columns])]
+        ends = _STARTS[1:] + [math.inf]
+        for name, low, high in list(zip(_RANGES, _STARTS, ends)) + [("all", -math.inf, math.inf)]:
+            inside = [row for row in self._rows if low <= row[0] < high]
+            worst = [max((row[k], row[0]) for row in inside) for k in range(1, columns + 1) if inside]
+            lines.append(f"{name:18}" + "".join(f"{ulps:10.3g}{x:16.9g}" for ulps, x in worst))
+        return "\n".join(lines)
+
+
+def accuracy(f, against="gelu_exact", *, derivative=None, like=None, dtype=None, numbers=4000, at_most=2, seed=0):
+    """How many units in the last place f is off from the exact gelu_exact, gelu_tanh, gelu_quick or silu, over all exponents.
+
+    `like` is an array of NumPy, PyTorch or JAX: f gets one of the same library and type with all numbers. Without it f gets
+    one float at a time; `dtype` says "float32" or "float64" (the default). `derivative` is the function of f's derivative,
+    which is not taken by differences, as these do not know its last place. The reference has 60 digits."""
+    if against not in _EXACT:
+        raise ValueError(f"expected {', '.join(_EXACT)}, found {against!r}")
+    dtype = dtype or (str(like.dtype).split(".")[-1] if like is not None else "float64")
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f"expected float32 or float64, found {dtype}")
+    single = dtype == "float32"
+    xs = _samples(single, numbers, seed)
+
+    def run(function):
+        if like is None:
+            found = [float(function(x)) for x in xs]
+        else:
+            make = _maker(like)
+            found = _listed(function(_typed(make((len(xs),), xs), dtype)))[1]
+        if len(found) != len(xs):
+            raise ValueError(f"{len(found)} results for {len(xs)} numbers")
+        return found
+
+    found, slopes = run(f), run(derivative) if derivative else [None] * len(xs)
+    rows = []
+    with decimal.localcontext() as context:
+        context.prec, context.Emin, context.Emax = 60, decimal.MIN_EMIN, decimal.MAX_EMAX
+        for x, y, slope in zip(xs, found, slopes):
+            exact = _EXACT[against](max(decimal.Decimal(x), decimal.Decimal(-2000)))
+            rows.append((x, _ulps(y, exact[0], single), None if slope is None else _ulps(slope, exact[1], single)))
+    return Accuracy(getattr(f, "__name__", "f"), against, dtype, rows, at_most)
+
+
+def _typed(a, dtype):
+    return getattr(a, "to" if hasattr(a, "detach") else "astype")(getattr(sys.modules["torch"], dtype) if hasattr(a, "detach") else dtype)

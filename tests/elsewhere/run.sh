@@ -95,7 +95,7 @@ suites=${*:-$(grep -LE "$more" tests/autograd/test_*.c tests/kernels/test_*.c te
     tests/fit/test_*.c | sed 's,.*/test_\(.*\).c,\1,' | grep -vxF "$(printf '%s\n' $left_out)")}
 sources=$(for suite in $suites; do echo tests/*/test_"$suite".c; done)
 support=$(grep -LE "$more" tests/support/*.c | grep -vE "$unused")
-others=$(ls tests/accuracy/*.c tests/golden/*.c | grep -v 'main\|curves\|report\|golden/samples.c')
+others=$(ls tests/accuracy/*.c tests/golden/*.c | grep -v 'main\|curves\|report\|yours\|golden/samples.c')
 wrapped=$(sed -n 's/^$(OUT).*tests: LINK.*= //p' Makefile)
 object=$folder/tapegrad.o
 if [ "$end" ]; then # the system's C library is in the program, and fails where its own allocations do

@@ -45,6 +45,12 @@ else
         shows wheel right . venv/bin/python -c 'import test_spring as t; t.test_right(); t.test_wrong(); print("right")'
     fi
     shows wheel_without_numpy False . venv/bin/python -c 'import tapegrad, sys; tapegrad.gradcheck(lambda x: x * x, lambda x: 2 * x, 3.0); print("numpy" in sys.modules)'
+    printf 'import ctypes, math, tapegrad\n%s\n%s\n%s\n' 'print(tapegrad.accuracy(lambda x: x / 2 * (1 + math.erf(x * math.sqrt(0.5)))))' \
+        'h = ctypes.CDLL("../gelu_header/many-c.so").many_gelu_exact_grad_f32' \
+        'print("header", tapegrad.accuracy(lambda x: x, derivative=lambda x: (b := (ctypes.c_float * 1)(), h(ctypes.c_size_t(1), (ctypes.c_float * 1)(x), b))[0][0], dtype="float32").derivative_ulp < 2)' > ulp.py
+    if [ -e ../gelu_header/many-c.so ]; then
+        shows wheel_accuracy '8 to -4  *1...e+14' 'header True' venv/bin/python ulp.py
+    else skip wheel_accuracy 'library of gelu.h (tests/accuracy/gelu_header.sh)'; fi
     cd - > /dev/null
 fi
 if has gfortran; then

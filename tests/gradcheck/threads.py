@@ -6,6 +6,7 @@ All at their default settings, in double. SciPy's check_grad gives an absolute e
 numdifftools counts as contradicting where it differs by 1e-6 of the largest element. tapegrad is also told what the thread knows.
 """
 import json
+import math
 import os
 import subprocess
 import sys
@@ -36,6 +37,50 @@ c3 = np.array([0.3, -0.7, 1.1])
 big = 1 + rng.random(200)
 unit = lambda q: q / np.sqrt((q * q).sum())
 q0 = unit(np.array([0.5, -0.5, 0.7, 0.1]))
+many, weights = rng.normal(size=1000), rng.normal(size=1000)
+M, v64 = rng.normal(size=(64, 32)), rng.normal(size=64)
+cdf, pdf = lambda z: 0.5 * math.erfc(-z / math.sqrt(2)), lambda z: math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
+def equilibrium(x):
+    """p = H(a + b H(c + d p)), H the normal distribution, by Newton's steps until one is at most the root of the rounding, and dp/dx."""
+    a, b, c, d = x
+    p, step = 0.5, 1.0
+    while abs(step) > 1.5e-8:
+        inner = c + d * p
+        outer = a + b * cdf(inner)
+        slope = pdf(inner) * pdf(outer) * b * d
+        step = (cdf(outer) - p) / (1 - slope)
+        p += step
+    inner = c + d * p
+    outer = a + b * cdf(inner)
+    by_inner = pdf(outer) * b * pdf(inner)
+    return p, np.array([pdf(outer), pdf(outer) * cdf(inner), by_inner, by_inner * p]) / (1 - by_inner * d)
+
+
+def radiance(x, clamp=-np.inf):
+    """Of layers that absorb and emit, seen from above; an absorber below the clamp counts as the clamp. And its gradient."""
+    absorbed, warm = np.maximum(x[:4], clamp), x[4:]
+    above = np.exp(-np.concatenate([[0], np.cumsum(absorbed)]))
+    weight = above[:-1] - above[1:]
+    later = np.array([above[k + 1] * warm[k] - (weight[k + 1:] * warm[k + 1:]).sum() for k in range(4)])
+    return weight @ warm, np.concatenate([later, weight])
+
+
+stencil = lambda x: x[2:] * 0.5 - x[:-2] * 0.25 + x[1:-1]
+
+
+def stencil_adjoint(v, n, first=0):
+    """Of an inner range only, if `first` is 1: the ends are never written."""
+    g = np.zeros(n)
+    g[2:] += 0.5 * v
+    g[:-2] -= 0.25 * v
+    g[1:-1] += v
+    g[:first] = g[n - first:] = 0
+    return g
+
+
+sky = np.array([0.02, 0.3, 0.7, 0.4, 2.1, 2.4, 2.7, 2.9])
 
 # What it is; is the gradient right; f, gradient, x; what the thread knows.
 cases = [
@@ -66,6 +111,18 @@ cases = [
     ("a mean without its division", False, lambda x: (x ** 2).mean(), lambda x: 2 * x, c3, {}),
     ("a product of 200 numbers, whose gradient divides by each: NaN where one is 0", True, lambda x: float(np.prod(x / 1.5)), lambda x: np.prod(x / 1.5) / x, big, {"here_only": True}),
     ("a tail of 1e-30", True, lambda x: np.exp(-x).sum(), lambda x: -np.exp(-x), [69.0, 70.0], {}),
+    ("a linear map of 32 numbers to 64 (tesseract-core 687)", True, lambda x: v64 @ (M @ x), lambda x: M.T @ v64, many[:32], {}),
+    ("numbers that have nothing to do with the gradient (Ipopt 737)", False, lambda x: np.exp(-x * x).sum() / 10, lambda x: np.array([-9.17, -0.91, 6.7]), c3, {}),
+    ("1,000 inputs, along random directions (scipy 10888)", True, lambda x: np.tanh(weights * x).sum(), lambda x: weights / np.cosh(weights * x) ** 2, many, {"directions": 3}),
+    ("the same, one element 5 % off (scipy 10888, jax 3130)", False, lambda x: np.tanh(weights * x).sum(), lambda x: weights / np.cosh(weights * x) ** 2 * np.where(np.arange(1000) == 77, 1.05, 1), many, {"directions": 3}),
+    ("c + r sin(phi + a) with the other sign (scipy 2993, 6992)", False, lambda a: (1 + np.sin(np.pi / 12 + a)).sum(), lambda a: -np.cos(np.pi / 12 + a), c3, {}),
+    ("an equilibrium found by Newton's steps to 1.5e-8 (Mooncake 764)", True, lambda x: equilibrium(x)[0], lambda x: equilibrium(x)[1], [0.2, 0.8, -0.3, 0.9], {}),
+    ("the same without what the fixed point adds", False, lambda x: equilibrium(x)[0], lambda x: equilibrium(x)[1] * 0.8, [0.2, 0.8, -0.3, 0.9], {}),
+    ("radiance of absorbing layers (CRTMv3 280)", True, lambda x: radiance(x)[0], lambda x: radiance(x)[1], sky, {}),
+    ("the same with a clamp that its derivative lacks (CRTMv3 367)", False, lambda x: radiance(x, 0.05)[0], lambda x: radiance(x, 0.05)[1], sky, {}),
+    ("rain, whose adjoint is scaled by 1e-3 twice too often (WRF 2356)", False, lambda x: x[0] * x[1] + 5.4 * (x[2] * 1e3) ** 0.125 * x[0], lambda x: np.array([x[1] + 5.4 * (x[2] * 1e3) ** 0.125, x[0], 5.4e3 * 0.125 * (x[2] * 1e3) ** -0.875 * x[0] * 1e-6]), [7.0, 0.5, 2e-3], {"low": 0.0}),
+    ("an adjoint that never writes the ends of its range (ectrans 242)", False, lambda x: v64[:30] @ stencil(x), lambda x: stencil_adjoint(v64[:30], 32, 1), many[:32], {}),
+    ("the same, written to the ends", True, lambda x: v64[:30] @ stencil(x), lambda x: stencil_adjoint(v64[:30], 32), many[:32], {}),
     ("a tail of 1e-30, 10 % off", False, lambda x: np.exp(-x).sum(), lambda x: -1.1 * np.exp(-x), [69.0, 70.0], {}),
 ]
 

@@ -7,7 +7,7 @@
 
 A wrong gradient prints its report: which element, what is expected and found, and what the fault looks like. This is
 the package of the wheel that `make wheel` builds, with the C library inside. It needs no NumPy: arrays may be nested
-lists, array.array, anything with the buffer protocol (NumPy, JAX) or with tolist() (PyTorch).
+lists, array.array, and anything with DLPack (PyTorch, JAX, NumPy), the buffer protocol or tolist().
 """
 import ctypes
 import decimal
@@ -82,12 +82,43 @@ class Result:
         return f"<{self.status}: {self.why}>"
 
 
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("device", c_int * 2), ("rank", c_int), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("offset", c_uint64)]
+
+
+_pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_in.restype, _pointer_in.argtypes = c_void_p, [ctypes.py_object, c_char_p]
+
+
+def _by_dlpack(x):
+    """Shape and numbers of floats or doubles in the processor's memory, one after the other; else None. The capsule is not
+    consumed, so that it frees what it holds."""
+    try:
+        capsule = x.__dlpack__()
+        t = _DLTensor.from_address(_pointer_in(capsule, b"dltensor"))
+    except Exception:  # of any kind: another device, read-only memory, another type
+        return None
+    shape = tuple(t.shape[:t.rank])
+    dense, step = True, 1
+    for axis in reversed(range(t.rank)):
+        dense &= not t.strides or shape[axis] < 2 or t.strides[axis] == step
+        step *= shape[axis]
+    if t.device[0] != 1 or t.code != 2 or t.lanes != 1 or t.bits not in (32, 64) or not dense or step == 0:
+        return None
+    numbers = ((c_double if t.bits == 64 else ctypes.c_float) * step).from_address(t.data + t.offset)[:]
+    return shape, numbers
+
+
 def _listed(x):
     """The shape of an array and its numbers in order."""
     if isinstance(x, (int, float)):
         return (), [float(x)]
     if hasattr(x, "detach"):
         x = x.detach()
+    found = _by_dlpack(x) if hasattr(x, "__dlpack__") else None
+    if found:
+        return found
     if not isinstance(x, (list, tuple)):
         try:
             view = memoryview(x)
@@ -138,6 +169,9 @@ def gradcheck(f, grad, x, *, rtol=0, atol=0, value_rtol=0, value_atol=0, evaluat
     makers, listed = [_maker(a) for a in given], [_listed(a) for a in given]
     if not all(shape == () or numbers for shape, numbers in listed):
         raise ValueError("expected arrays that are not empty")
+    jax = sys.modules.get("jax")
+    if jax and not jax.config.jax_enable_x64 and any(type(a).__module__.split(".")[0] in ("jax", "jaxlib") for a in given):
+        raise ValueError("JAX rounds to float32, too coarse for differences: jax.config.update('jax_enable_x64', True)")
     first = f(*given)
     results = first if isinstance(first, tuple) else (first,)
     makes_result = [_maker(a) for a in results]

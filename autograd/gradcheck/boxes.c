@@ -134,9 +134,9 @@ static void call(tg_check *c, box_function which, const double *x)
     c->result.evaluations += which == JVP || which == JACOBIAN;
     if (!done && !c->opened)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "its %s returned false", names[which]);
-    if (!done) {
+    if (!done) { /* a call that was interrupted counts as none */
         c->over |= c->options.progress && !c->options.progress(c->result.evaluations - 1, c->options.user);
-        *(c->over ? &c->result.evaluations : &c->result.failed) += c->over ? -1 : 1; /* interrupted, it counts as none */
+        *(c->over ? &c->result.evaluations : &c->result.failed) += c->over ? -1 : 1;
         forget_results(c, which);
     }
     for (int i = 0; i < c->count; i++)

@@ -2,6 +2,9 @@
  * user may double the size. TG_GROWTH=1 prints how many times as long each takes. */
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/dataset.h"
+#include "examples/programs/report/report.h"
+#include "examples/programs/run/source.h"
+#include "tests/support/run_logs.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -428,6 +431,114 @@ static void columns_of_a_table(int64_t n)
     table_of(12, n, false);
 }
 
+/* Images of 4 x 4 pixels, n for training and one for a test. */
+static void images_of_an_idx_file(int64_t n)
+{
+    char spec[600], name[64];
+    for (int test = 0; test < 2; test++) {
+        const int64_t count = test ? 1 : n;
+        const unsigned char high = (unsigned char)(count >> 8), low = (unsigned char)count,
+                            images[16] = {0, 0, 8, 3, 0, 0, high, low, 0, 0, 0, 4, 0, 0, 0, 4},
+                            labels[8] = {0, 0, 8, 1, 0, 0, high, low};
+        unsigned char *bytes = calloc((size_t)count, 16);
+        for (int64_t i = 0; i < 16 * count; i++)
+            bytes[i] = (unsigned char)(i * 7919 >> 4);
+        for (int of_labels = 0; of_labels < 2; of_labels++) {
+            snprintf(name, sizeof name, "%s-%s-ubyte", test ? "t10k" : "train",
+                     of_labels ? "labels-idx1" : "images-idx3");
+            FILE *file = fopen(temporary_path(name), "wb");
+            fwrite(of_labels ? labels : images, of_labels ? sizeof labels : sizeof images, 1, file);
+            if (of_labels)
+                memset(bytes, 3, (size_t)count);
+            fwrite(bytes, of_labels ? 1 : 16, (size_t)count, file);
+            fclose(file);
+        }
+        free(bytes);
+    }
+    dataset set;
+    tg_error error;
+    snprintf(spec, sizeof spec, "idx:%s", temporary_folder());
+    ck_assert_msg(dataset_load(spec, NULL, &set, &error) &&
+                      dataset_split(&set, &(dataset_parts){.validation = "0.1"}, &error),
+                  "%s", error.text);
+    dataset_free(&set);
+}
+
+static void text_of(const char *kind, int64_t lines)
+{
+    char spec[600];
+    text_source text;
+    tg_error error;
+    FILE *file = fopen(temporary_path("t.txt"), "w");
+    for (int64_t i = 0; i < lines; i++)
+        fprintf(file, "the sea, line %lld\t%lld lines\n", (long long)i, (long long)(i * 7919 % lines));
+    fclose(file);
+    snprintf(spec, sizeof spec, "%s:%s", kind, temporary_path("t.txt"));
+    ck_assert_msg(text_load(spec, &text, &error) && text_split(&text, 0.1, 0.1, 1, &error), "%s", error.text);
+    text_free(&text);
+}
+
+static void lines_of_one_text(int64_t n)
+{
+    text_of("text", n);
+}
+
+static void lines_apart(int64_t n)
+{
+    text_of("lines", n);
+}
+
+static void lines_of_pairs(int64_t n)
+{
+    text_of("pairs", n);
+}
+
+/* ---- reports ---- */
+
+static void say_nothing(const void *context, FILE *to)
+{
+    (void)context, (void)to;
+}
+
+/* The files, the table and the page of a comparison of two activations. */
+static void report_of(int64_t seeds, int64_t epochs)
+{
+    static const char *const activations[] = {"relu", "gelu"};
+    runlog *log = runlog_new(temporary_folder());
+    for (int64_t i = 0; i < 2 * seeds; i++) {
+        const int run = runlog_add_run(log, activations[i % 2], (uint64_t)i / 2 + 1, 0, 1000);
+        for (int64_t epoch = 1; epoch <= epochs; epoch++)
+            runlog_add_epoch(runlog_at(log, run), &(runlog_epoch){.epoch = (int)epoch,
+                                                                  .step = (long)epoch,
+                                                                  .train_loss = 1. / (double)epoch,
+                                                                  .val_loss = 1. / (double)(epoch + i % 5),
+                                                                  .seconds = 0.5,
+                                                                  .best = 1});
+        run_log_finish(log, run, 1. / (double)(epochs + i % 5), 0.5, 0.25 + 0.01 * (double)(i * 7 % 11));
+    }
+    run_log_write(log);
+    FILE *out = fopen(temporary_path("table"), "w");
+    runlog_print_table_as(log, "table", out);
+    runlog_print_results(log, "table", out);
+    fclose(out);
+    tg_error error;
+    ck_assert_msg(report_write(temporary_folder(),
+                               &(report){.title = "two", .command = "compare", .about = say_nothing, .log = log},
+                               &error),
+                  "%s", error.text);
+    runlog_free(log);
+}
+
+static void seeds_of_a_report(int64_t n)
+{
+    report_of(n, 2);
+}
+
+static void epochs_of_a_report(int64_t n)
+{
+    report_of(2, n);
+}
+
 /* ---- exports ---- */
 
 static void exported_as_C(int64_t n)
@@ -497,6 +608,12 @@ static const struct {
     PATH(rows_of_a_table, 4000),
     PATH(rows_with_words, 4000),
     PATH(columns_of_a_table, 2000),
+    PATH(images_of_an_idx_file, 10000),
+    PATH(lines_of_one_text, 4000),
+    PATH(lines_apart, 4000),
+    PATH(lines_of_pairs, 4000),
+    PATH(seeds_of_a_report, 20),
+    PATH(epochs_of_a_report, 400),
     PATH(exported_as_C, 200),
     PATH(exported_as_ONNX, 150),
 };

@@ -64,28 +64,13 @@ static void put_noise(json_t *results, const runlog_numbers *noise)
     put(results, "noisy_accuracy", noise->count ? 3 * sum / (double)noise->count : NAN);
 }
 
-/* What the run's end has. */
-static json_t *numbers_of(const runlog_run *run)
-{
-    json_t *results = json_object();
-    char name[80];
-    for (int i = 0; i < RUNLOG_RUN_FIELDS; i++)
-        if (run->whole[i] || (i == RUNLOG_RUN_best_epoch && !run->diverged))
-            json_object_set_new(results, runlog_run_fields[i], json_integer(run->whole[i]));
-    for (int i = 0; i < run->variants; i++) {
-        snprintf(name, sizeof name, "loss_as_%s", run->variant[i].name);
-        put(results, name, run->variant[i].loss);
-    }
-    return results;
-}
-
 json_t *run_numbers(const char *folder, const json_t *after, tg_error *error)
 {
     int epochs;
     runlog_run run = runlog_run_new();
     const bool there = record_results(folder, &run, error);
     runlog_epoch *first = there ? record_epochs(folder, &epochs, error) : NULL;
-    json_t *results = there ? numbers_of(&run) : NULL;
+    json_t *results = there ? record_json(&run) : NULL;
     if (first && epochs && !run.diverged) {
         put_epochs(results, &run, first, epochs);
         put_noise(results, &run.series[RUNLOG_NOISE]);

@@ -198,7 +198,7 @@ static void put_splits(json_t *to, const runlog_run *run)
     json_decref(constant);
 }
 
-static json_t *json_of(const runlog_run *run)
+json_t *record_json(const runlog_run *run)
 {
     json_t *to = json_object();
     for (int i = 0; i <= RUNLOG_RUN_best_epoch; i++)
@@ -295,7 +295,7 @@ bool record_conclude(const char *folder, const runlog_run *results, tg_error *er
     ended.epochs = count_epochs(folder, error);
     if (ended.epochs < 0)
         return false;
-    json_t *object = json_of(&ended);
+    json_t *object = record_json(&ended);
     const bool fine = files_write(folder, "result.json", write_json, object, error);
     json_decref(object);
     if (fine)

@@ -44,6 +44,9 @@ bool record_is_finished(const char *folder);
  * one line if they cannot be read. */
 bool record_results(const char *folder, runlog_run *run, tg_error *error);
 
+/* The results as result.json has them. */
+json_t *record_json(const runlog_run *run);
+
 /* ---- for the trainer ---- */
 
 /* The losses of steps that are not in steps.csv yet, as an entry of it is the mean of several. */

@@ -214,7 +214,7 @@ static void describe_run(const void *context, FILE *out)
     if (s->start)
         fprintf(out, "begins with the weights of %s\n%s", s->start,
                 t->seen ? "Warning: that run has the same data and other splits, so it was trained on samples of the "
-                          "validation and test splits; their measures are too good.\n"
+                          "validation and test splits; their measures are too good: " ADVICE_SAME_SPLITS ".\n"
                         : "");
     else if (net_warning(&s->net))
         fprintf(out, "Warning: %s %s\n", s->net.activation, net_warning(&s->net));

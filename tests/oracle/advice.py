@@ -275,6 +275,23 @@ def groups(c):
     return gap(c, "--groups", "who") < with_copies and "features of a training sample" not in c.said
 
 
+@case("SAME_SPLITS", "long")
+def same_splits(c):
+    c.table(2150, "classes", noise=30)  # nearly coins
+    with open(c.path("t.csv")) as file:
+        lines = file.readlines()
+    for name, part in (("new.csv", lines[151:]), ("t.csv", lines[1:151])):
+        with open(c.path(name), "w") as file:
+            file.writelines(lines[:1] + part)
+    if c.run("train", "--data", "csv:t.csv", "--epochs", "300", "--patience", "0", "--refit", "no", "--lr", "0.01", "--hidden",
+             "128x2", "--validation", "none", "--seed", "4", "--no-plots", "--out", "first"):
+        raise Unsaid("train fails: " + c.said[-300:])
+    o = ["--start", "first", "--lr", "1e-5", "--validation", "none"]
+    before = gap(c, *o)
+    c.advised("SAME_SPLITS")
+    return gap(c, *o, "--seed", "4") < before and "trained on samples" not in c.said
+
+
 def shuffled(c, lines):
     rest = lines[1:]
     c.rng.shuffle(rest)

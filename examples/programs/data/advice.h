@@ -42,6 +42,9 @@
 /* The same, if rows have no groups yet. */
 #define ADVICE_GROUPS "--groups COLUMN keeps rows of one origin, such as a patient, in one split"
 
+/* --start has the weights of a run on the same table with other splits. */
+#define ADVICE_SAME_SPLITS "use its --seed and splits, or other data"
+
 /* ---- refusals of a table ---- */
 
 /* Cells are missing. */

@@ -358,7 +358,8 @@ def accuracy(f, against="gelu_exact", *, derivative=None, like=None, dtype=None,
 
     `like` is an array of NumPy, PyTorch or JAX: f gets one of the same library and type with all numbers. Without it f gets
     one float at a time; `dtype` says "float32" or "float64" (the default). `derivative` is the function of f's derivative,
-    which is not taken by differences, as these do not know its last place. The reference has 60 digits."""
+    which is not taken by differences, as these do not know its last place. An arithmetic error of f counts as NaN. The reference
+    has 60 digits."""
     if against not in _EXACT:
         raise ValueError(f"expected {', '.join(_EXACT)}, found {against!r}")
     dtype = dtype or (str(like.dtype).split(".")[-1] if like is not None else "float64")
@@ -367,9 +368,15 @@ def accuracy(f, against="gelu_exact", *, derivative=None, like=None, dtype=None,
     single = dtype == "float32"
     xs = _samples(single, numbers, seed)
 
+    def one(function, x):
+        try:
+            return float(function(x))
+        except (ArithmeticError, ValueError):  # math.exp overflows by an exception
+            return math.nan
+
     def run(function):
         if like is None:
-            found = [float(function(x)) for x in xs]
+            found = [one(function, x) for x in xs]
         else:
             make = _maker(like)
             found = _listed(function(_typed(make((len(xs),), xs), dtype)))[1]

@@ -27,6 +27,17 @@ double tg_seconds(void)
 #if defined __APPLE__
 #include <xlocale.h>
 #endif
+#include <math.h>
+
+double tg_system_sin(double x)
+{
+    return sin(x);
+}
+
+double tg_system_cos(double x)
+{
+    return cos(x);
+}
 
 void *tg_aligned_new(size_t alignment, size_t size)
 {
@@ -192,6 +203,21 @@ static bool windows_failed(void)
     const unsigned long error = GetLastError();
     errno = error == 2 || error == 3 ? ENOENT : error == 5 || error == 32 ? EACCES : EIO;
     return false;
+}
+
+/* Of the shared C library: mingw-w64's static ones use the processor's fsin and fcos, which lose the digits of large
+ * numbers (sin of 2^29 in double is off by 12,000 ulp). */
+extern double (*const imported_sin)(double) __asm__("__imp_sin");
+extern double (*const imported_cos)(double) __asm__("__imp_cos");
+
+double tg_system_sin(double x)
+{
+    return imported_sin(x);
+}
+
+double tg_system_cos(double x)
+{
+    return imported_cos(x);
 }
 
 void *tg_aligned_new(size_t alignment, size_t size)

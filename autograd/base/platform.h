@@ -53,6 +53,11 @@ bool tg_file_replace(const char *from, const char *to);
 bool tg_file_remove(const char *path);
 bool tg_folder_make(const char *path);
 
+/* ---- functions of the C library ---- */
+
+double tg_system_sin(double x);
+double tg_system_cos(double x);
+
 /* ---- the process ---- */
 
 long tg_process_number(void);

@@ -2,6 +2,7 @@
  * TG_REAL_f32 or TG_REAL_f64 (real.h) and TG_KERNEL_TABLE, the name of the table to fill; so no name in here needs a
  * suffix.
  */
+#include "autograd/base/platform.h"
 #include "autograd/kernels/kernels.h"
 #include "autograd/kernels/real.h"
 
@@ -10,6 +11,10 @@
 #if defined __SSE2__
 #include <immintrin.h>
 #endif
+
+/* Of large numbers, which the C library takes: the static one of Windows loses their digits. */
+#define sin(x) tg_system_sin(x)
+#define cos(x) tg_system_cos(x)
 
 /* Functions of scalars. */
 #include "autograd/kernels/coefficients.inc"

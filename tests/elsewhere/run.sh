@@ -2,7 +2,7 @@
 # The library, as one file without OpenBLAS, for other systems and processors: compiled and linked with a program, and its tests and
 # fingerprints where they can run here, natively or under Wine or qemu-user. docs/install.md has the results.
 #   tests/elsewhere/run.sh PLATFORM FOLDER [SUITE...]     from the top of the tree; FOLDER keeps what is built
-# PLATFORM: musl, windows, s390x, riscv64 by Debian's compilers; windows-clang, windows-arm64, macos-arm64, macos-x86-64, freebsd by zig
+# PLATFORM: musl, windows, aarch64, s390x, riscv64 by Debian's compilers; windows-clang, windows-arm64, macos-arm64, macos-x86-64, freebsd by zig
 # (pip install ziglang; ZIG="python3 -m ziglang"), which brings their C libraries. Suites are those of the library that use nothing else,
 # or the named ones. Ends with 77 if a tool is missing.
 set -eu
@@ -11,11 +11,11 @@ mkdir -p "$2"
 folder=$(cd "$2" && pwd)
 shift 2
 
-run="" host="" triple="" static="" end="" sets=baseline list=fingerprints-baseline.txt
+run="" host="" triple="" static="" end="" sets=baseline
 case $platform in
 musl) CC=musl-gcc sets="baseline v3" ;;
 windows) CC=x86_64-w64-mingw32-gcc-posix host=x86_64-w64-mingw32 run=wine static=-static end=.exe sets="baseline v3 v4" ;;
-s390x | riscv64) CC=$platform-linux-gnu-gcc host=$platform-linux-gnu run=qemu-$platform static=-static ;;
+aarch64 | s390x | riscv64) CC=$platform-linux-gnu-gcc host=$platform-linux-gnu run="qemu-$platform -L /usr/$platform-linux-gnu" ;;
 windows-clang) triple=x86_64-windows-gnu run=wine end=.exe sets="baseline v3 v4" ;;
 windows-arm64) triple=aarch64-windows-gnu end=.exe ;;
 macos-arm64) triple=aarch64-macos ;;
@@ -28,7 +28,7 @@ if [ "$triple" ]; then
     $zig version > /dev/null 2>&1 || { echo "there is no zig"; exit 77; }
     CC="$zig cc -target $triple -Wno-nullability-completeness"
 fi
-for tool in ${CC%% *} $run; do
+for tool in ${CC%% *} ${run%% *}; do
     command -v "$tool" > /dev/null || { echo "there is no $tool"; exit 77; }
 done
 export WINEDEBUG="${WINEDEBUG:--all}"
@@ -57,8 +57,8 @@ $CC -std=gnu11 -O1 $static -I . -I "$folder/build/include" -o "$folder/fingerpri
 for set in $sets; do
     runs "$folder/fingerprints$end" $set > "$folder/fingerprints-$set.txt"
     [ -s "$folder/fingerprints-$set.txt" ] || continue # not on this processor
-    all=tests/fingerprint/$list
-    [ $set = baseline ] || all=tests/fingerprint/fingerprints.txt
+    all=tests/fingerprint/fingerprints-baseline.txt
+    [ $set = baseline ] && [ $platform != aarch64 ] || all=tests/fingerprint/fingerprints.txt # with fused multiply-adds
     same=$(grep -cxFf "$folder/fingerprints-$set.txt" $all || true) of=$(wc -l < $all)
     echo "$platform: $same of $of fingerprints the same by instruction set $set"
     checks=$((checks + of)) failed=$((failed + of - same))
@@ -96,8 +96,10 @@ suites=${*:-$(grep -LE "$more" tests/autograd/test_*.c tests/kernels/test_*.c te
 sources=$(for suite in $suites; do echo tests/*/test_"$suite".c; done)
 support=$(grep -LE "$more" tests/support/*.c | grep -vE "$unused")
 others=$(ls tests/accuracy/*.c tests/golden/*.c | grep -v 'main\|curves\|report\|yours\|golden/samples.c')
-wrapped=$(sed -n 's/^$(OUT).*tests: LINK.*= //p' Makefile)
-object=$folder/tapegrad.o
+wrapped="" object=$folder/tapegrad.o
+for function in $(sed -n 's/^$(OUT).*tests: LINK.*= //p' Makefile | grep -o 'wrap=[a-z_]*'); do
+    ! grep -q "__wrap_${function#wrap=}(" $sources $support || wrapped="$wrapped -Wl,--$function"
+done
 if [ "$end" ]; then # the system's C library is in the program, and fails where its own allocations do
     wrapped=-Wl,--wrap=tg_parallel object=$folder/renamed.o
     x86_64-w64-mingw32-objcopy --redefine-sym malloc=__wrap_malloc --redefine-sym calloc=__wrap_calloc \

@@ -12,7 +12,7 @@
 #   make check-faults  each allocation, file call, fork and thread of the programs made to fail once
 #   make check-matrix  the tests under other compilers, options and processors, as a table: ROWS="O0 clang valgrind"
 #   make coverage      how many lines of each file the tests run (gcov)
-#   make amalgamation  the library as tapegrad.c and tapegrad.h, to be compiled with a program
+#   make amalgamation  the library as tapegrad.c and tapegrad.h, to be compiled with a program; PARTS=mlp: only what MLPs need
 #   make playground    two nets that learn in a browser, as one page: build/playground.html (emscripten)
 #   make check-playground   the page in Chromium without a window
 #   make wheel         the gradient checker as a package for Python, to be installed by pip
@@ -257,9 +257,12 @@ $(UMBRELLA): $(OUT)/flags
 
 # The library as one file, and the compiler options for a program that includes it (docs/install.md).
 AMALGAMATION_CFLAGS := -O3 -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math
-amalgamation: $(OUT)/amalgamation/tapegrad.c
-$(OUT)/amalgamation/tapegrad.c: tools/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc') $(PIECES) $(OUT)/flags
-	$(call quietly,GEN)PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' tools/amalgamation $(@D) $(LIBRARY_SOURCES)
+amalgamation: $(OUT)/amalgamation$(PARTS:%=-%)/tapegrad.c
+AMALGAMATED := tools/amalgamation LICENSE $(shell find autograd nn optim -name '*.[chd]*' -o -name '*.inc')
+$(OUT)/amalgamation/tapegrad.c: $(AMALGAMATED) $(PIECES) $(OUT)/flags
+	$(call quietly,GEN)PARTS= PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' tools/amalgamation $(@D) $(LIBRARY_SOURCES)
+$(OUT)/amalgamation-%/tapegrad.c: $(AMALGAMATED) tools/parts $(PIECES) $(OUT)/flags
+	$(call quietly,GEN)PARTS=$* PUBLIC_HEADERS='$(PUBLIC_HEADERS)' GENERATED='$(OUT)/include' VERSION='$(VERSION)' tools/amalgamation $(@D) $(LIBRARY_SOURCES)
 $(OUT)/amalgamation/tapegrad.o: $(OUT)/amalgamation/tapegrad.c
 	$(call quietly,CC)$(CC) $(AMALGAMATION_CFLAGS) -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(if $(filter none,$(BLAS)),-DTG_NO_BLAS) \
 	    $(CFLAGS) -c -o $@ $<

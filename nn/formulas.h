@@ -24,4 +24,15 @@ int tg_formulas_index(const char *text, bool (*is_taken)(const char *name), tg_e
 /* Entry `index`; NULL past the end. */
 const tg_formula_entry *tg_formulas_at(int index);
 
+#if defined TG_NO_FORMULAS
+#define tg_formulas_at(index)                 ((void)(index), (const tg_formula_entry *)NULL)
+#define tg_formulas_takes(text)               false
+#define tg_formulas_index(text, taken, error) (-1)
+#define tg_formula_text(formula)              ((void)(formula), (const char *)NULL)
+#define tg_formula_name(formula)              ((void)(formula), (const char *)NULL)
+#define tg_formula_is_gated(formula)          ((void)(formula), false)
+#define tg_formula_number_at(formula, index)  ((void)(formula), (const tg_formula_number *)NULL)
+#define tg_formula_apply(formula, ...)        ((void)(formula), TG_NONE)
+#endif
+
 #endif

@@ -144,8 +144,9 @@ static)
 
 amalgamation) # by the command of docs/install.md, but quicker; the header by every standard; the same bytes as the library
     cp "$build/amalgamation/tapegrad.c" "$build/amalgamation/tapegrad.h" .
-    sed -n 's/^cc -O3 \(.* -c tapegrad\.c\)$/${TG_CC:-cc} -O1 -Wall -Wextra -Werror \1/p' "$tree/docs/install.md" > command.sh
+    sed -n 's/^cc -O3 \(.* -c tapegrad\.c\)$/${TG_CC:-cc} -O1 -DTG_WARNINGS -Wall -Wextra -Werror \1/p' "$tree/docs/install.md" > command.sh
     [ "$(wc -l < command.sh)" = 1 ] && sh -e command.sh
+    ${TG_CC:-cc} -Wall -Wextra -Wconversion -Wshadow -Werror -fsyntax-only tapegrad.c # without -DTG_WARNINGS
     write_six '"tapegrad.h"' | tee six.c > six.cc
     for standard in c99 c11 c17 c2x; do cc -std=$standard $strict -fsyntax-only six.c; done
     for standard in c++11 c++14 c++17 c++20 c++2b; do c++ -std=$standard $strict -fsyntax-only six.cc; done
@@ -155,6 +156,27 @@ amalgamation) # by the command of docs/install.md, but quicker; the header by ev
     ${TG_CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$build"/obj/tests/fingerprint/*.o tapegrad.o -o fingerprint -lm -pthread -ldl
     ./fingerprint > out
     "$build/bin/fingerprint" | diff - out
+    ;;
+
+parts) # by the command of docs/install.md; at most half of the lines and 400 kB of code in a program, and the bytes of the whole
+    MAKEFLAGS='' make -s -C "$tree" amalgamation PARTS=mlp BUILD="$build" DEPENDENCIES=skip
+    mkdir part
+    cp "$build/amalgamation-mlp/tapegrad.c" "$build/amalgamation-mlp/tapegrad.h" part
+    [ "$(wc -l < part/tapegrad.c)" -le "$(($(wc -l < "$build/amalgamation/tapegrad.c") / 2))" ]
+    sed -n 's/^cc -O2 \(.* -c tapegrad\.c\)$/${TG_CC:-cc} -O2 -Wall -Wextra -Wconversion -Wshadow -Werror \1/p' "$tree/docs/install.md" > command.sh
+    [ "$(wc -l < command.sh)" = 1 ]
+    (cd part && sh -e ../command.sh && ${TG_CC:-cc} -I. "$tree/examples/xor.c" tapegrad.o -o xor -Wl,--gc-sections -lm -pthread)
+    part/xor > out
+    grep '^step ' "$tree/README.md" | diff - out
+    [ "$(size part/xor | awk 'NR == 2 { print $1 }')" -lt 400000 ]
+    # every digit of the weights
+    sed 's,^    tg_optimizer_free.*,    tg_parameters_save(tg_mlp_parameters(net), argv[1], NULL, 0, NULL);\n&,; s/int main(void)/int main(int argc, char **argv)/' \
+        "$tree/examples/xor.c" > saved.c
+    ${TG_CC:-cc} -Ipart saved.c part/tapegrad.o -o saved-part -Wl,--gc-sections -lm -pthread
+    ${TG_CC:-cc} -O1 -DTG_BASELINE -DTG_NO_BLAS -ffp-contract=off -fopenmp-simd -I"$build/amalgamation" saved.c "$build/amalgamation/tapegrad.c" -o saved-whole -lm -pthread
+    ./saved-part part.safetensors
+    ./saved-whole whole.safetensors
+    cmp part.safetensors whole.safetensors && [ -s part.safetensors ]
     ;;
 
 cplusplus) # sizes and axes of every integer type, as C takes them, and none that loses a fraction; the version

@@ -33,6 +33,19 @@
 #include "autograd/kernels/random.inc"
 #include "autograd/kernels/optimizer.inc"
 
+#if defined TG_ONE_SET
+
+#define POINTER_(pointer, type, parameters, kernel) void(*const pointer##_##type) parameters = kernel;
+#define POINTER(pointer, type, parameters, kernel)  POINTER_(pointer, type, parameters, kernel)
+#define TG_KERNEL(name, parameters)                 POINTER(tg_kernel_##name, TG_TYPE, parameters, name)
+#define TG_VECTOR_KERNEL(name, parameters)          POINTER(tg_kernel_##name, TG_TYPE, parameters, vector_##name)
+#pragma push_macro("power") /* in the one file it is a macro: a type is called so, too */
+#undef power
+#include "autograd/kernels/kernels.def"
+#pragma pop_macro("power")
+
+#else
+
 extern const tg_kernel_table TG_KERNEL_TABLE;
 const tg_kernel_table TG_KERNEL_TABLE = {
 /* in the order of kernels.def, as its members are */
@@ -40,3 +53,5 @@ const tg_kernel_table TG_KERNEL_TABLE = {
 #define TG_VECTOR_KERNEL(name, parameters) vector_##name,
 #include "autograd/kernels/kernels.def"
 };
+
+#endif

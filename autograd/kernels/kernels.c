@@ -5,13 +5,19 @@
 
 #include <string.h>
 
-#define DECLARE(isa) extern const tg_kernel_table tg_kernels_##isa##_f32, tg_kernels_##isa##_f64;
-#define SET(isa)                                                                                   \
-    {                                                                                              \
-#isa, {[TG_F32] = &tg_kernels_##isa##_f32, [TG_F64] = &tg_kernels_##isa##_f64 },           \
-        {                                                                                          \
-            [TG_F32] = &tg_product_kernels_##isa##_f32, [TG_F64] = &tg_product_kernels_##isa##_f64 \
-        }                                                                                          \
+#if defined TG_ONE_SET
+#define DECLARE(set)
+#define TABLES(set)
+#else
+#define DECLARE(set) extern const tg_kernel_table tg_kernels_##set##_f32, tg_kernels_##set##_f64;
+#define TABLES(set)  .of = {[TG_F32] = &tg_kernels_##set##_f32, [TG_F64] = &tg_kernels_##set##_f64},
+#endif
+#define SET(set)                                        \
+    {                                                   \
+        .isa = #set, TABLES(set).products = {           \
+            [TG_F32] = &tg_product_kernels_##set##_f32, \
+            [TG_F64] = &tg_product_kernels_##set##_f64  \
+        }                                               \
     }
 
 DECLARE(baseline)

@@ -21,21 +21,42 @@ typedef struct tg_image_windows {
     size_t first, down_step, across_step, row_step, column_step, line;
 } tg_image_windows;
 
+#if defined TG_ONE_SET
+
+/* Only the compiler's own instruction set, in the smaller one file: a pointer for each kernel and type, so that a linker
+ * drops the kernels that are not called. */
+#define TG_KERNEL(name, parameters) \
+    extern void(*const tg_kernel_##name##_f32) parameters, (*const tg_kernel_##name##_f64)parameters;
+#include "autograd/kernels/kernels.def"
+
+#else
+
 /* The kernels of one floating type and instruction set. Arrays have elements of that type. */
 typedef struct tg_kernel_table {
 #define TG_KERNEL(name, parameters) void(*name) parameters;
 #include "autograd/kernels/kernels.def"
 } tg_kernel_table;
 
+#endif
+
 /* One instruction set: "baseline", "v3" or "v4", the x86-64 level that they were compiled for. */
 typedef struct tg_kernel_set {
     const char *isa;
+#if !defined TG_ONE_SET
     const tg_kernel_table *of[2]; /* by tg_dtype */
+#endif
     const struct tg_product_kernels *products[2];
 } tg_kernel_set;
 
 /* The set in use: the best one that runs on this processor, chosen before main. */
 extern tg_kernel_set tg_kernels;
+
+#if defined TG_ONE_SET
+
+#define TG_KERNEL_CALL(dtype, kernel, ...) \
+    ((dtype) == TG_F64 ? tg_kernel_##kernel##_f64 : tg_kernel_##kernel##_f32)(__VA_ARGS__)
+
+#else
 
 /* Its kernels for elements of `dtype`, a floating tg_dtype. */
 static inline const tg_kernel_table *tg_kernels_of(tg_dtype dtype)
@@ -44,6 +65,8 @@ static inline const tg_kernel_table *tg_kernels_of(tg_dtype dtype)
 }
 
 #define TG_KERNEL_CALL(dtype, kernel, ...) tg_kernels_of(dtype)->kernel(__VA_ARGS__)
+
+#endif
 
 /* Compiled set number `index`, best last, or NULL past the end; and whether this processor can run a set. For tests and
  * benchmarks. */

@@ -202,14 +202,18 @@ typedef void (*compute_tile)(const tile *t);
     }
 ROW_COUNTS(COMPUTES)
 
+#if !defined TG_NO_WINDOWS
 #include "autograd/kernels/product_windows.h"
 #include "autograd/kernels/product_winograd.h"
+#endif
 
 /* Indexed by rows. */
 #define COMPUTE_NAME(rows) compute_##rows,
 static const compute_tile computes[] = {NULL, ROW_COUNTS(COMPUTE_NAME)};
+#if !defined TG_NO_WINDOWS
 static const convolve_tile convolves[] = {NULL, ROW_COUNTS(CONVOLVE_NAME)};
 static const correlate_tile correlates[] = {NULL, ROW_COUNTS(CORRELATE_NAME)};
+#endif
 
 /* ---- pieces of nearly equal size ---- */
 
@@ -407,6 +411,8 @@ static bool packs_part(const tg_product_part *p)
     return p->n >= (p->a_row % PAGE == 0 ? CONFLICT : VERY_MANY);
 }
 
+#if !defined TG_NO_WINDOWS
+
 /* ---- windows of images ---- */
 
 static void convolve_windows(const tg_windows_product *p)
@@ -468,11 +474,14 @@ static void transpose_rows_exactly(const void *from, size_t apart, size_t n, siz
     }
 }
 
+#endif
+
 #define JOIN_(a, b, c, d) a##b##c##d
 #define JOIN(a, b, c, d)  JOIN_(a, b, c, d)
 const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .multiply = multiply_part,
     .packs_a = packs_part,
+#if !defined TG_NO_WINDOWS
     .convolve = convolve_windows,
     .correlate = correlate_windows,
     .put = put_windows,
@@ -484,6 +493,7 @@ const tg_product_kernels JOIN(tg_product_kernels_, TG_ISA, _, TG_TYPE) = {
     .untile_results = pixels_of_tiles,
     .tile_weights = tiles_of_weights,
     .untile_gradient = gradient_of_tiles,
+#endif
     .rows = ROWS,
     .columns = COLUMNS,
     .fused = FUSED,

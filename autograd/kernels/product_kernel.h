@@ -27,6 +27,8 @@ typedef struct tg_product_part {
     tg_product_start start;
 } tg_product_part;
 
+#if !defined TG_NO_WINDOWS
+
 /* Products with the windows of an image, which are not laid out: step l of the windows that are next to each other is
  * a run of the image, shifted (ops/convolution.c). n is a multiple of half of `columns`, and room for as many
  * is behind each row of `out` and each run.
@@ -97,10 +99,13 @@ typedef struct tg_winograd_weights {
     ptrdiff_t to_apart;
 } tg_winograd_weights;
 
+#endif
+
 typedef struct tg_product_kernels {
     /* With scratch, TG_SCRATCH bytes (scratch.h), A is packed; NULL: it is not. */
     void (*multiply)(const tg_product_part *part, void *scratch);
     bool (*packs_a)(const tg_product_part *part); /* true if packing A is faster */
+#if !defined TG_NO_WINDOWS
     void (*convolve)(const tg_windows_product *product);
     void (*correlate)(const tg_windows_sum *sum);
     void (*put)(const tg_windows_put *results);
@@ -115,6 +120,7 @@ typedef struct tg_product_kernels {
     void (*untile_results)(const tg_winograd_tiles *tiles);
     void (*tile_weights)(const tg_winograd_weights *weights);
     void (*untile_gradient)(const tg_winograd_weights *weights);
+#endif
     size_t rows, columns; /* rows and columns computed at a time: divide products at multiples of these */
     bool fused;           /* with fused multiply-adds */
 } tg_product_kernels;

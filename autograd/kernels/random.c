@@ -16,9 +16,11 @@ typedef struct filling {
 static void fill_some(void *context, size_t first, size_t count)
 {
     const filling *f = context;
-    const tg_kernel_table *kernels = tg_kernels_of(f->dtype);
-    (f->normal ? kernels->normal_fill : kernels->uniform_fill)(first, count, f->stream, f->first, f->second,
-                                                               f->to + first * tg_dtype_size(f->dtype));
+    char *to = f->to + first * tg_dtype_size(f->dtype);
+    if (f->normal)
+        TG_KERNEL_CALL(f->dtype, normal_fill, first, count, f->stream, f->first, f->second, to);
+    else
+        TG_KERNEL_CALL(f->dtype, uniform_fill, first, count, f->stream, f->first, f->second, to);
 }
 
 static void fill(tg_rng *rng, size_t count, filling *f)

@@ -213,9 +213,5 @@ bool tg_fit_evaluate(tg_fit *fit, const tg_fit_rows *rows, double *loss, double 
  * if there is an error. */
 bool tg_fit_write_curves(tg_fit *fit, const char *path);
 
-/* The fraction of rows, 0 to 1, whose largest logit is that of their label. Rows with label TG_NO_LABEL do not count; a
- * row with a NaN counts as wrong. logits [..., classes], f32 or f64, labels i32 [...]. NaN if no row counts. */
-double tg_accuracy(tg_tensor logits, tg_tensor labels);
-
 TG_API_END
 #endif

@@ -16,6 +16,8 @@ tg_layer tg_sequential_activation(tg_activation activation)
     return (tg_layer){.kind = &tg_activation_kind, .activation = activation};
 }
 
+#if !defined TG_NO_WINDOWS
+
 static tg_layer pool(bool average, int kernel_height, int kernel_width, tg_window window)
 {
     return (tg_layer){
@@ -31,6 +33,8 @@ tg_layer tg_sequential_average_pool2d(int kernel_height, int kernel_width, tg_wi
 {
     return pool(true, kernel_height, kernel_width, window);
 }
+
+#endif
 
 tg_layer tg_sequential_flatten(void)
 {
@@ -67,6 +71,8 @@ static const tg_layer_sample activation_samples[] = {
 
 const tg_layer_kind tg_activation_kind = {"activation", "layer", 0, activation, add_activation, activation_samples};
 
+#if !defined TG_NO_WINDOWS
+
 static tg_tensor pooled(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {
     (void)pass;
@@ -83,6 +89,8 @@ static const tg_layer_sample pool_samples[] = {
     {"max", "the maximum of a window", tg_sample_images}, {"average", "its mean", tg_sample_images}, {0}};
 
 const tg_layer_kind tg_pool_kind = {"pool", "layer", 0, pooled, add_pool, pool_samples};
+
+#endif
 
 static tg_tensor flatten(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 {

@@ -1,5 +1,6 @@
 #include "nn/models/model_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,4 +122,36 @@ tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training)
 tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass)
 {
     return tg_model_run(NULL, model, x, pass, 0, 0);
+}
+
+/* ---- accuracy ---- */
+
+/* True if this one of n logits is the largest, and the first of equal ones; false if any is NaN. The logits have one of
+ * the two types; the other pointer is NULL. */
+static bool is_largest(const float *single, const double *twice, int64_t n, int64_t at)
+{
+    bool largest = at >= 0 && at < n;
+    const double best = largest ? single ? (double)single[at] : twice[at] : 0;
+    for (int64_t i = 0; largest && i < n; i++) {
+        const double other = single ? (double)single[i] : twice[i];
+        largest = i < at ? other < best : other <= best;
+    }
+    return largest;
+}
+
+double tg_accuracy(tg_tensor logits, tg_tensor labels)
+{
+    const int64_t classes = tg_dim(logits, -1), rows = classes ? tg_size(logits) / classes : 0;
+    const int32_t *label = tg_i32(labels);
+    int64_t counted = 0, right = 0;
+    if (!label || tg_size(labels) != rows)
+        return NAN;
+    const float *single = tg_f32(logits);
+    const double *twice = tg_f64(logits);
+    for (int64_t r = 0; r < rows && (single || twice); r++) {
+        counted += label[r] != TG_NO_LABEL;
+        right +=
+            is_largest(single ? single + r * classes : NULL, twice ? twice + r * classes : NULL, classes, label[r]);
+    }
+    return counted ? (double)right / (double)counted : NAN;
 }

@@ -61,6 +61,12 @@ START_TEST(the_library_as_one_file_compiles_by_one_command_and_gives_the_same_by
 }
 END_TEST
 
+START_TEST(the_part_for_mlps_is_smaller_and_gives_the_same_bytes)
+{
+    run("parts");
+}
+END_TEST
+
 START_TEST(the_static_library_serves_a_program)
 {
     run("static");
@@ -115,6 +121,7 @@ Suite *install_suite(void)
     tcase_add_test(programs, an_install_for_a_package_does_not_know_its_staging_folder);
     tcase_add_test(programs, blanks_in_paths_and_moved_programs_do_no_harm);
     tcase_add_test(programs, the_library_as_one_file_compiles_by_one_command_and_gives_the_same_bytes);
+    tcase_add_test(programs, the_part_for_mlps_is_smaller_and_gives_the_same_bytes);
     tcase_add_test(programs, the_static_library_serves_a_program);
     tcase_add_test(programs, cplusplus_takes_sizes_and_axes_of_every_integer_type_without_a_warning);
     tcase_add_test(programs, a_program_may_close_the_shared_library_after_threads_have_worked);

@@ -1,5 +1,7 @@
 /* A sequence of layers as one layer. Its sample begins with a convolution. */
+#if !defined TG_NO_SAMPLES
 #include "nn/layers/convolution.h"
+#endif
 #include "nn/layers/layer_internal.h"
 #include "nn/layers/linear.h"
 #include "nn/layers/norm.h"
@@ -11,6 +13,12 @@ static tg_tensor sequence(const tg_layer *self, tg_tensor x, tg_layer_pass *pass
 {
     return tg_layers_forward(self->layer, self->count, x, pass);
 }
+
+#if defined TG_NO_SAMPLES
+
+const tg_layer_kind tg_sequential_kind = {.name = "sequential", .category = "block", .forward = sequence};
+
+#else
 
 /* A sample on images: a convolution, a pool, and then layers on rows. */
 typedef struct sequence_sample {
@@ -51,3 +59,5 @@ static const tg_layer_sample sequential_samples[] = {
 
 const tg_layer_kind tg_sequential_kind = {"sequential", "block",      sizeof(sequence_sample),
                                           sequence,     add_sequence, sequential_samples};
+
+#endif

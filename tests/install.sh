@@ -170,7 +170,8 @@ parts) # by the command of docs/install.md; at most half of the lines and 400 kB
     grep '^step ' "$tree/README.md" | diff - out
     [ "$(size part/xor | awk 'NR == 2 { print $1 }')" -lt 400000 ]
     # every digit of the weights
-    sed 's,^    tg_optimizer_free.*,    tg_parameters_save(tg_mlp_parameters(net), argv[1], NULL, 0, NULL);\n&,; s/int main(void)/int main(int argc, char **argv)/' \
+    sed 's|^    tg_optimizer_free.*|    tg_parameters_save(tg_mlp_parameters(net), argv[argc - 1], NULL, 0, NULL);\n&|
+        s/int main(void)/int main(int argc, char **argv)/' \
         "$tree/examples/xor.c" > saved.c
     ${TG_CC:-cc} -Ipart saved.c part/tapegrad.o -o saved-part -Wl,--gc-sections -lm -pthread
     ${TG_CC:-cc} -O1 -DTG_BASELINE -DTG_NO_BLAS -ffp-contract=off -fopenmp-simd -I"$build/amalgamation" saved.c "$build/amalgamation/tapegrad.c" -o saved-whole -lm -pthread

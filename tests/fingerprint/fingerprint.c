@@ -62,15 +62,25 @@ static tg_tensor forward(const net *n, tg_tensor x, tg_rng *training)
     return n->model ? tg_model_forward_with(n->model, x, &pass) : n->layer.kind->forward(&n->layer, x, &pass);
 }
 
+/* Copies numbers of `size` bytes, the least significant byte first on every processor, so that equal numbers have equal hashes. */
+static void copy_numbers(char *to, const char *from, size_t count, size_t size)
+{
+    const uint16_t one = 1;
+    const bool little = *(const unsigned char *)&one;
+    for (size_t i = 0; i < count; i++)
+        for (size_t byte = 0; byte < size; byte++)
+            to[i * size + byte] = from[i * size + (little ? byte : size - 1 - byte)];
+}
+
 static bool print_hash(const char *name, const net *n, FILE *to)
 {
     char hex[SHA256_HEX + 1], *weights = malloc((size_t)tg_parameters_size(n->set) * sizeof(double) + 1);
     size_t size = 0;
     for (int i = 0; weights && i < tg_parameters_count(n->set); i++) {
         const tg_parameter *p = tg_parameters_at(n->set, i);
-        const size_t bytes = (size_t)tg_shape_size(&p->shape) * tg_dtype_size(p->dtype);
-        memcpy(weights + size, p->data, bytes);
-        size += bytes;
+        const size_t count = (size_t)tg_shape_size(&p->shape), each = tg_dtype_size(p->dtype);
+        copy_numbers(weights + size, p->data, count, each);
+        size += count * each;
     }
     if (weights)
         sha256(weights, size, hex);

@@ -5,18 +5,26 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined _WIN32 /* whose sinl and cosl are the processor's, which knows 66 bits of pi; these subtract 160 */
+/* mingw-w64's sine and cosine are the processor's, which knows 66 bits of pi and nothing beyond 2^63. These subtract
+ * 160 bits up to 2^31, beyond it they are those of Windows' own library, in double. */
+#if defined _WIN32
+#include "autograd/base/platform.h"
+
 static long double rest_of_quarters(long double x, int *quarter)
 {
     const long double quarters = rintl(x * 0.63661977236758134308L);
-    if (fabsl(quarters) > 0x1p31L)
-        return *quarter = 0, x;
     *quarter = (int)fmodl(quarters, 4) & 3;
     return x - quarters * 0x1921fb544p-32L - quarters * 0x42d184698p-68L - quarters * 0x98cc51701b839a25p-132L;
 }
 static long double long_sine(long double x, int more)
 {
     int quarter;
+    if (fabsl(x) > (long double)DBL_MAX) { /* twice a double */
+        const double s = tg_system_sin((double)(x / 2)), c = tg_system_cos((double)(x / 2));
+        return more ? (c - s) * (c + s) : 2 * s * c;
+    }
+    if (fabsl(x) > 0x1p31L)
+        return more ? tg_system_cos((double)x) : tg_system_sin((double)x);
     const long double rest = rest_of_quarters(x, &quarter);
     quarter += more;
     const long double y = quarter & 1 ? cosl(rest) : sinl(rest);
@@ -24,6 +32,8 @@ static long double long_sine(long double x, int more)
 }
 #define sinl(x) long_sine(x, 0)
 #define cosl(x) long_sine(x, 1)
+#define sin(x)  tg_system_sin(x)
+#define cos(x)  tg_system_cos(x)
 #endif
 
 #define REAL       double

@@ -59,6 +59,14 @@ START_TEST(every_model_is_compared_seed_by_seed)
                   train_output);
     ck_assert_msg(strstr(models[_i].name, "gpt") == NULL || strstr(train_output, "nats a character"), "%s",
                   train_output);
+    /* A running text is split at one place, for all seeds; its lines and pairs are drawn anew. */
+    const bool running = strstr(options, "text:") != NULL, tested = strstr(options, "--test") != NULL;
+    ck_assert_msg((strstr(train_output, " The validation text is one fixed piece: ") != NULL) == (running && !tested) &&
+                      (strstr(train_output, " The validation and test texts are fixed pieces: ") != NULL) ==
+                          (running && tested),
+                  "%s", train_output);
+    ck_assert_msg(!running || strstr(train_output, "constant: predicts characters by their frequencies"), "%s",
+                  train_output);
     ck_assert_int_eq((int)csv_cell("c/summary.csv", "swiglu", "runs"), 2);
     /* gated nets have about as many parameters as plain ones; gelu_tanh's net has exactly as many as relu's */
     const double plain = csv_cell("c/summary.csv", "relu", "parameters"),

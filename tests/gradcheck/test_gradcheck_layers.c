@@ -74,7 +74,7 @@ START_TEST(every_layer_and_model_is_in_its_table)
 {
     char name[100];
     FILE *list =
-        popen("sed -n 's/^const tg_[a-z]*_kind tg_\\([a-z_]*\\)_kind.*/\\1/p' nn/*/*.c nn/*/*/*.c | sort", "r");
+        popen("sed -n 's/^const tg_[a-z]*_kind tg_\\([a-z_]*\\)_kind.*/\\1/p' nn/*/*.c nn/*/*/*.c | sort -u", "r");
     FILE *tables =
         popen("sed -n 's/^TG_[A-Z_]*(\\([a-z_]*\\)[,)].*/\\1/p' nn/layers/layers.def nn/models/models.def | sort", "r");
     char listed[100];

@@ -266,10 +266,10 @@ static bool compute(tg_run *run, tg_value *value)
     for (int i = 0; i < value->input_count; i++)
         in[i] = value->inputs[i]->slot.data;
     const tg_call call = {.value = value, .in = in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
-    if (value->sink && value->sink->has_gradient && op->add)
-        op->add(&call);
-    else if (op->flags & TG_ELEMENTWISE)
+    if (op->flags & TG_ELEMENTWISE)
         tg_elementwise_forward(&call);
+    else if (op->add && value->sink && value->sink->has_gradient)
+        op->add(&call);
     else
         op->forward(&call);
     if (value->sink)

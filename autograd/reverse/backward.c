@@ -111,7 +111,6 @@ static tg_value *root_of(tg_value *value)
 static void keep_buffer(tg_value *value)
 {
     root_of(value)->slot.never_released = true;
-    root_of(value)->slot.owned = false;
 }
 
 /* What is recorded later may read the value. */
@@ -127,7 +126,8 @@ static void release_read(const pass *p, tg_value *value)
 {
     for (int i = -1; i < value->input_count; i++) {
         tg_value *root = root_of(i < 0 ? value : value->inputs[i]);
-        if (root->index >= p->start && root->slot.owned && root->slot.until == value->index)
+        if (root->index >= p->start && root->slot.until == value->index && !root->slot.never_released &&
+            tg_run_owns(root))
             tg_run_release(&p->tape->run, root);
     }
 }

@@ -39,7 +39,7 @@ static void forget(tg_tape *tape, const tg_region *region)
         }
         if (value->op->flags & TG_VIEW)
             value->slot.released = value->inputs[0]->slot.released;
-        else if (value->slot.owned)
+        else if (tg_run_owns(value))
             tg_run_release(&tape->run, value);
     }
 }

@@ -156,15 +156,18 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
         return tg_program_fail(value->program, "out of memory: %zu bytes for operation %lld of the tape", size,
                                (long long)value->index);
     value->slot.data = data;
-    value->slot.owned = value->op && !value->slot.never_released;
     return true;
+}
+
+bool tg_run_owns(const tg_value *value)
+{
+    return value->op && value->slot.data && !value->slot.released && tg_has_buffer(value);
 }
 
 void tg_run_release(tg_run *run, tg_value *value)
 {
     const size_t size = bytes_of(value);
     tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
-    value->slot.owned = false;
     value->slot.released = true;
     if (is_in_block(run, value))
         return;

@@ -31,9 +31,8 @@ typedef enum tg_mode {
 /* Data that a run keeps for a value: where its elements are. */
 typedef struct tg_slot {
     void *data;          /* NULL until computed */
-    bool owned;          /* the run's buffer, which may be released */
-    bool never_released; /* whatever reads it */
-    bool released;       /* released: the elements are valid only until the buffer is reused */
+    bool never_released; /* by a pass, whatever reads it */
+    bool released;       /* the elements are valid only until the buffer is reused */
     /* The last value that reads it, for all steps that repeat this one: a pass releases it then, and in the run's block it
      * is overwritten after that. TG_ALWAYS: never. */
     int32_t until;

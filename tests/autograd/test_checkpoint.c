@@ -14,6 +14,7 @@ typedef struct model {
     tg_parameter weight;
     double values[WIDTH], gradients[WIDTH];
     tg_tensor reached; /* a tensor that the function reads without getting it as an input */
+    bool longer;
 } model;
 
 static model make_model(void)
@@ -331,6 +332,43 @@ START_TEST(a_function_that_continues_after_its_last_result_can_read_it)
 }
 END_TEST
 
+/* tanh(in^2), and in the longer steps a product more. */
+static tg_tensor shrinking(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape, (void)count;
+    model *m = user;
+    m->reached = tg_tanh(tg_mul(inputs[0], inputs[0]));
+    return m->longer ? tg_mul(m->reached, inputs[0]) : m->reached;
+}
+
+static tg_tensor around(tg_tape *tape, const tg_tensor *inputs, int count, void *user)
+{
+    (void)tape;
+    return tg_mul(tg_checkpoint(shrinking, inputs, count, user), inputs[0]);
+}
+
+/* A step whose inner checkpoint ends with what was an intermediate result in the last step. */
+START_TEST(an_intermediate_result_becomes_the_result_as_on_a_fresh_tape)
+{
+    const double data[3] = {0.3, -0.7, 1.1}, vector[3] = {1, 2, 3};
+    double products[2][3];
+    for (int fresh = 0; fresh < 2; fresh++) {
+        model m = {.longer = !fresh};
+        tg_tape *tape = tg_tape_new();
+        for (int step = fresh; step < 2; step++, m.longer = false) {
+            tg_tape_reset(tape);
+            tg_tensor x = tg_variable(tape, TG_F64, data, TG_SHAPE(3)),
+                      v = tg_constant(tape, TG_F64, vector, TG_SHAPE(3)), hvp;
+            tg_tensor y = tg_checkpoint(around, &x, 1, &m);
+            ck_assert_msg(!tg_data(m.reached), "step %d: the outer checkpoint released it", step);
+            ck_assert(tg_hvp(tg_sum(y), &x, &v, 1, &hvp) && tg_read(hvp, TG_F64, products[fresh], 3));
+        }
+        tg_tape_free(tape);
+    }
+    ck_assert_mem_eq(products[0], products[1], sizeof products[0]);
+}
+END_TEST
+
 Suite *checkpoint_suite(void)
 {
     Suite *suite = suite_create("checkpoint");
@@ -341,6 +379,7 @@ Suite *checkpoint_suite(void)
     tcase_add_test(tests, a_step_does_not_end_inside_a_checkpoint);
     tcase_add_test(tests, want_of_memory_in_a_checkpoint_is_an_error);
     tcase_add_test(tests, a_function_that_continues_after_its_last_result_can_read_it);
+    tcase_add_test(tests, an_intermediate_result_becomes_the_result_as_on_a_fresh_tape);
     tcase_add_test(tests, a_gradient_inside_is_computed_again);
     tcase_add_test(tests, a_hook_in_the_middle_releases_nothing_that_is_read_later);
     tcase_add_test(tests, odd_functions_are_taken_as_they_are);

@@ -1,7 +1,8 @@
 /* Combines the features of the tape at random. A step on a long-lived tape must give the same bits as on a fresh tape,
  * and the same as without checkpoints. The features are checkpoints (nested), replay, cached trace, planned memory,
  * tapes that forget results, accumulation, dropout and other random numbers, hooks that look, change or differentiate,
- * nested gradients, no-grad scopes, frozen parameters, retained gradients, two tapes at once and two threads.
+ * nested gradients, no-grad scopes, frozen parameters, retained gradients, trimmed tapes, two tapes at once and two
+ * threads.
  *
  * Consecutive steps differ only a little, so that a tape could mistake one for another. When a step fails, the test
  * removes earlier steps and parts of the programs as long as the failure remains, and prints what is left.
@@ -333,7 +334,10 @@ static void reset_and_record(world *w, const cross_step *s)
     for (int i = 0; i < 2; i++) { /* an error may be cleared before or after */
         if (s->data % 2)
             tg_tape_clear_error(w->lane[i].tape);
-        tg_tape_reset(w->lane[i].tape);
+        if (s->data % 16 == 5)
+            tg_tape_trim(w->lane[i].tape);
+        else
+            tg_tape_reset(w->lane[i].tape);
         tg_tape_clear_error(w->lane[i].tape);
     }
     record(w, s, LONG_LIVED);
@@ -546,8 +550,8 @@ START_TEST(a_step_gives_what_it_gives_on_a_fresh_tape)
     int replayed = 0, refused = 0;
     for (int seed = first; seed < first + count; seed++)
         run_seed(seed, &replayed, &refused);
-    ck_assert_int_gt(replayed, count / 2 * STEPS / 20);
-    ck_assert_int_gt(replayed, 2 * refused);
+    ck_assert_int_ge(replayed, count / 2 * STEPS / 20);
+    ck_assert_int_ge(replayed, 2 * refused);
 }
 END_TEST
 

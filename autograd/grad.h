@@ -32,7 +32,8 @@ tg_tensor tg_retain_gradient(tg_tensor x);
 
 /* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches x. What it returns
  * replaces the cotangent (return `cotangent` to only read it). Hooks of one tensor run in the order in which they were
- * added. They may record and differentiate as if outside the pass. */
+ * added. They may record and differentiate as if outside the pass. A hook inside a checkpoint belongs to the result that
+ * was recorded: a second derivative goes through the one that the first pass computed again, without it. */
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 

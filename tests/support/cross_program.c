@@ -7,8 +7,7 @@
 
 /* ---- nodes ---- */
 
-/* The kinds of nodes, and the weight of each in a draw. Those from BLOCK on are not plain operations; those from
- * HOOK_LOOK on never occur inside a block. */
+/* The kinds of nodes, and the weight of each in a draw. Those from BLOCK on are not plain operations. */
 /* clang-format does not settle on a layout for these lists */
 /* clang-format off */
 #define KINDS \
@@ -394,7 +393,8 @@ static int last_of_block(const cross_program *p, int node, int end)
     return last < end ? last : end - 1;
 }
 
-/* The nodes of a block, on its input and earlier results. Hooks and leaves become the identity inside a block. */
+/* The nodes of a block, on its input and earlier results. Leaves become the identity inside a block, and so do hooks that
+ * a second derivative would pass by. */
 static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     const cross_block *block = user;
@@ -420,6 +420,8 @@ static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *
             y = plain(l, n, a, b);
         else if (n->kind == FAIL && !cross_failure_hooks(way_of(n)))
             y = fail(l, n, a);
+        else if (n->kind >= HOOK_LOOK && n->kind <= HOOK_GRAD && !cross_differentiates_checkpoints_twice(p))
+            y = add_hook(l, n, a);
         if (l->forgets && n->kind < BLOCK && n->number % 3 == 0)
             tg_keep(y);
         seen[known++] = y;

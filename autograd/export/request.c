@@ -93,7 +93,7 @@ bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config
 {
     bool found = false;
     *w = (tg_writer){0};
-    if (!tape || !config || tape->program.failed || !tg_tape_compute(tape))
+    if (!tape || !config || tg_program_failed(&tape->program) || !tg_tape_compute(tape))
         return false;
     *w = (tg_writer){.program = &tape->program, .config = config, .name = config->name ? config->name : "net"};
     if (!take(w, config))

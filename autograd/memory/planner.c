@@ -15,10 +15,10 @@ static void plan(tg_tape *tape)
     size_t size = 0;
     tg_program *program = &tape->program;
     tg_use *uses = tg_find_offsets(program, tape->saves_memory, &size);
-    char *block = uses ? tg_aligned_new(TG_BUFFER_ALIGNMENT, size) : NULL;
+    tg_run_block *block = uses ? tg_run_block_new(size) : NULL;
     if (block) {
-        tg_set_buffers(program, uses, block);
-        tg_run_move(&tape->run, (tg_buffer){block, size});
+        tg_set_buffers(program, uses, block->data);
+        tg_run_move(&tape->run, block);
         program->allocations++;
     }
     free(uses);
@@ -29,7 +29,7 @@ static void begin(tg_feature *feature, tg_tape *tape)
     enum { MOST_PATIENT = 3 };
     tg_planner *planner = (tg_planner *)feature;
     const tg_program *program = &tape->program;
-    const bool repeats = !program->failed && program->known > 0 && program->count == program->known &&
+    const bool repeats = !tg_program_failed(program) && program->known > 0 && program->count == program->known &&
                          program->recorded == planner->recorded;
     planner->recorded = program->recorded;
     planner->repeats = repeats ? planner->repeats + (planner->repeats < INT_MAX) : 0;

@@ -155,7 +155,7 @@ static bool compute(const pass *p, bool complete)
         if (!p->request->create_graph)
             release_read(p, tg_program_at(program, i));
     }
-    return !program->failed;
+    return !tg_program_failed(program);
 }
 
 /* ---- where results of derivatives go ---- */
@@ -248,7 +248,7 @@ static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
     program->context.rule = value->op;
     value->op->derivative(&d);
     program->context.rule = NULL;
-    bool fine = !program->failed;
+    bool fine = !tg_program_failed(program);
     for (int i = 0; fine && i < value->input_count; i++)
         if (l->wanted[i])
             fine = deliver(p, value, value->inputs[i], l->gradients[i], is_fresh(l, i, value));
@@ -288,7 +288,7 @@ static bool join_uses(pass *p, tg_value *value)
         program->context.rule = of->op;
         const tg_tensor gradient = tg_join_uses(p->tape, noted);
         program->context.rule = NULL;
-        fine = !program->failed && deliver(p, of, value, gradient, true);
+        fine = !tg_program_failed(program) && deliver(p, of, value, gradient, true);
         program->context.derived_from = NULL;
     }
     program->context = of_pass;
@@ -300,7 +300,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
     tg_tape *tape = p->tape;
     const links *l = &p->links;
     if (!value->op->derivative || value->mode & TG_MODE_DETACHED)
-        return !tape->program.failed;
+        return !tg_program_failed(&tape->program);
     bool any = false;
     for (int i = 0; i < value->input_count; i++)
         any |= l->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
@@ -361,7 +361,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
         keep_buffer(after);
         cotangent = after;
     }
-    return tape->program.failed ? NULL : cotangent;
+    return tg_program_failed(&tape->program) ? NULL : cotangent;
 }
 
 /* Keeps the complete cotangent for tg_gradient. */
@@ -369,7 +369,7 @@ static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
     if (value->parameter)
         return add_to_parameter(p, value, tg_tensor_of(cotangent), false);
-    if (!value->is_variable && !is_marked(p, value, RETAINED))
+    if (!tg_is_variable(value) && !is_marked(p, value, RETAINED))
         return true;
     tg_value *gradient = cotangent;
     if (value->gradient)
@@ -458,7 +458,7 @@ static bool walk(pass *p)
             !seed(p, tg_value_of(r->outputs[i]), r->cotangents ? r->cotangents[i] : (tg_tensor){0}))
             return false;
     for (int64_t index = p->count - 1; index >= 0; index--)
-        if (!visit(p, value_at(p, index)) || program->failed)
+        if (!visit(p, value_at(p, index)) || tg_program_failed(program))
             return false;
     for (int j = 0; j < r->input_count; j++) {
         tg_value *input = tg_value_of(r->inputs[j]), **cotangent = cotangent_of(p, input);
@@ -587,7 +587,7 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
         program->context.derived_from = NULL;
         program->context.pass_start = p.start;
         tape->passes++;
-        fine = make_links(&p) && walk(&p) && !program->failed;
+        fine = make_links(&p) && walk(&p) && !tg_program_failed(program);
         tape->passes--;
         program->context = p.outside;
     }

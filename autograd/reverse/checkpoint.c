@@ -69,7 +69,7 @@ static void close_region(tg_tape *tape, tg_region *region, const tg_value *resul
         region->result = result;
         forget(tape, region);
     }
-    region->closed_in = program->steps;
+    region->closed_in = tg_step_serial(program);
     if (region->end == region->start) /* nothing was recorded: removes the region */
         program->regions.count = --program->regions.next;
 }
@@ -84,7 +84,7 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
         if (problem)
             tg_tape_fail(tape, "tg_checkpoint: input %d is %s", i, problem);
     }
-    if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_checkpoint"))
+    if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, "tg_checkpoint"))
         return (tg_tensor){0};
     if (tape->no_grad > 0) /* no backward pass will follow */
         return function(tape, inputs, count, user);
@@ -95,7 +95,7 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
     const char *problem = tg_tape_problem(tape, result);
     if (problem)
         tg_tape_fail(tape, "tg_checkpoint: the function returned %s", problem);
-    const tg_value *value = tape->program.failed ? NULL : tg_value_of(result);
+    const tg_value *value = tg_program_failed(&tape->program) ? NULL : tg_value_of(result);
     close_region(tape, region, value && value->index >= region->start ? value : NULL);
     return value ? result : (tg_tensor){0};
 }
@@ -175,7 +175,7 @@ bool tg_recompute_for(tg_recompute *r, const tg_value *value)
     for (;;) {
         const tg_region *missing = NULL; /* the outermost closed one that has not been recomputed */
         for (const tg_region *region = value->region; region; region = region->parent)
-            if (region->closed_in == value->program->steps && !is_recomputed(r, region))
+            if (region->closed_in == tg_step_serial(value->program) && !is_recomputed(r, region))
                 missing = region;
         if (!missing)
             return true;

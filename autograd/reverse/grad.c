@@ -93,7 +93,7 @@ static bool remember(tg_tape *tape, const tg_pass *asked, const tg_request *r, i
     pass->gradients = tg_program_take(program, (size_t)r->input_count * sizeof *pass->gradients, sizeof(void *));
     for (int j = 0; pass->gradients && j < r->input_count; j++)
         pass->gradients[j] = tg_value_of(r->gradients[j]);
-    return !program->failed && tg_program_list(program, &program->passes, pass);
+    return !tg_program_failed(program) && tg_program_list(program, &program->passes, pass);
 }
 
 /* Records a pass. Its results may be read until the step ends. */
@@ -115,7 +115,7 @@ static bool differentiate(const tg_request *r)
     tg_tape *tape = tg_tape_of_any(r->outputs, r->output_count);
     if (!tape)
         tape = tg_tape_of_any(r->inputs, r->input_count);
-    if (!tape || tape->program.failed || !tg_tape_allows(tape, r->function) ||
+    if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, r->function) ||
         !is_usable(tape, r, "output", r->outputs, r->output_count) ||
         !is_usable(tape, r, "input", r->inputs, r->input_count))
         return false;
@@ -123,8 +123,8 @@ static bool differentiate(const tg_request *r)
     const int64_t scratch = tg_arena_here(&tape->scratch);
     const bool may_repeat = ask(tape, r, &asked);
     const tg_pass *pass = may_repeat ? tg_repeat_pass(&tape->program, &asked) : NULL;
-    const bool fine =
-        !tape->program.failed && (pass ? run_again(tape, pass, r) : record(tape, may_repeat ? &asked : NULL, r));
+    const bool fine = !tg_program_failed(&tape->program) &&
+                      (pass ? run_again(tape, pass, r) : record(tape, may_repeat ? &asked : NULL, r));
     tg_arena_rewind(&tape->scratch, scratch);
     for (int j = 0; !fine && j < r->input_count; j++)
         r->gradients[j] = (tg_tensor){0};
@@ -247,7 +247,7 @@ static bool differentiate_twice(tg_request first, const char *vector, const tg_t
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
 {
     const tg_tape *tape = tg_tape_of(y);
-    if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tape->program.failed)
+    if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tg_program_failed(&tape->program))
         return TG_NONE;
     tg_tensor cotangent = tg_full(tg_tape_of(y), tg_dtype_of(y), tg_shape_of(y), 0), result;
     const tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, NULL);
@@ -282,7 +282,7 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
     const int64_t rows = tg_size(y), columns = tg_size(x);
     if (rows > INT32_MAX)
         tg_tape_fail(tape, "%s: %lld rows are too many", function, (long long)rows);
-    if (rows == 0 || tape->program.failed)
+    if (rows == 0 || tg_program_failed(&tape->program))
         return tg_full(tape, tg_dtype_of(y), TG_SHAPE(rows, columns), 0);
     tg_tensor *all = tg_tape_scratch(tape, (size_t)rows, sizeof *all);
     for (int64_t i = 0; i < rows && all; i++) {
@@ -298,7 +298,7 @@ static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
 static tg_tensor jacobian_of(const char *function, tg_tensor y, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(y);
-    if (!tape || tape->program.failed || !tg_tape_allows(tape, function))
+    if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, function))
         return TG_NONE;
     const tg_request r = {.function = function};
     if (!is_usable(tape, &r, "tensor", (tg_tensor[]){y, x}, 2))

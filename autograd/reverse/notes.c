@@ -48,7 +48,7 @@ tg_tensor tg_retain_gradient(tg_tensor x)
 bool tg_add_hook(tg_tensor x, tg_hook_function function, void *user)
 {
     tg_value *value = tg_value_of(x);
-    if (!value || !function || value->program->failed)
+    if (!value || !function || tg_program_failed(value->program))
         return false;
     tg_tape *tape = tg_tape_at(value);
     tg_notes *notes = tg_tape_have(tape, &notes_kind);

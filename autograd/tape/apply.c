@@ -70,7 +70,7 @@ static bool run_shape_rule(tg_value *out)
     program->context.rule = out->op;
     const bool fits = out->op->shape(out);
     program->context.rule = outer;
-    return fits && !program->failed;
+    return fits && !tg_program_failed(program);
 }
 
 /* Gives the value the shape that has been found for it: that of an input, if it is the same. */
@@ -147,7 +147,7 @@ static bool check_inputs(const new_operation *o)
         else if (!tg_run_surely_holds(&o->tape->run, value))
             tg_tape_can_feed(o->tape, o->op, i, value);
     }
-    return !o->tape->program.failed;
+    return !tg_program_failed(&o->tape->program);
 }
 
 /* Records why the operation cannot take this many inputs; returns false. */
@@ -239,7 +239,7 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
         return (tg_tensor){0};
     const tg_value *first = tg_value_of(inputs[0]);
     const new_operation o = {first ? tg_tape_at(first) : tg_tape_of_any(inputs, count), op, attributes, count, inputs};
-    if (!o.tape || o.tape->program.failed)
+    if (!o.tape || tg_program_failed(&o.tape->program))
         return (tg_tensor){0};
     tg_value *out = tg_repeat_operation(&o.tape->program, op, attributes, count, inputs);
     if (out)
@@ -252,7 +252,7 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
 
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
 {
-    if (!tape || !op || tape->program.failed)
+    if (!tape || !op || tg_program_failed(&tape->program))
         return (tg_tensor){0};
     const new_operation o = {tape, op, attributes, 0, NULL};
     const int64_t before = tape->program.count;

@@ -12,7 +12,7 @@ const char *tg_kind_of(const tg_value *value)
 {
     if (value->op)
         return value->op->name;
-    return value->parameter ? "parameter" : value->is_variable ? "variable" : "constant";
+    return value->parameter ? "parameter" : tg_is_variable(value) ? "variable" : "constant";
 }
 
 void tg_text_type(tg_text *text, const tg_value *value)

@@ -29,7 +29,6 @@ static tg_value *append(tg_tape *tape, const tg_new_leaf *l)
         *value->shape = *l->shape;
     value->size = size;
     value->parameter = l->parameter;
-    value->is_variable = l->is_variable;
     value->is_borrowed = l->data != NULL;
     value->requires_grad = tg_leaf_requires_grad(l);
     value->slot.data = l->data;
@@ -41,7 +40,7 @@ static tg_value *append(tg_tape *tape, const tg_new_leaf *l)
 
 static tg_value *push(tg_tape *tape, const tg_new_leaf *l)
 {
-    if (!tape || tape->program.failed)
+    if (!tape || tg_program_failed(&tape->program))
         return NULL;
     tg_value *value = tg_repeat_leaf(&tape->program, l);
     return value ? value : append(tape, l);
@@ -171,7 +170,7 @@ static void note_leaf(leaves *here, int64_t index)
 
 tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
 {
-    if (!parameter || !tape || tape->program.failed)
+    if (!parameter || !tape || tg_program_failed(&tape->program))
         return (tg_tensor){0};
     const tg_new_leaf l = {.what = "tg_parameter_tensor",
                            .dtype = parameter->dtype,
@@ -207,7 +206,7 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
 bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
 {
     tg_value *value = tg_value_of(x);
-    if (!value || value->program->failed)
+    if (!value || tg_program_failed(value->program))
         return false;
     tg_tape *tape = tg_tape_at(value);
     char has[128], wants[128];
@@ -226,5 +225,5 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
         if (tg_is_read(value))
             value->change = tg_next_change();
     }
-    return !value->program->failed;
+    return !tg_program_failed(value->program);
 }

@@ -11,13 +11,14 @@
 
 bool tg_program_fail(tg_program *program, const char *format, ...)
 {
-    if (!program || program->failed)
+    if (!program || tg_program_failed(program))
         return false;
     va_list arguments;
     va_start(arguments, format);
     tg_fail_arguments(&program->error, format, arguments);
     va_end(arguments);
-    program->failed = true;
+    if (!tg_program_failed(program))
+        strcpy(program->error.text, "an error without a text");
     return false;
 }
 
@@ -25,13 +26,11 @@ bool tg_program_fail(tg_program *program, const char *format, ...)
 
 void tg_program_reset(tg_program *program)
 {
-    program->serial += TG_SERIALS;
-    program->removals = 0;
+    program->serial = tg_step_serial(program) + TG_SERIALS;
     program->count = 0;
     program->passes.next = program->regions.next = 0;
     program->names = NULL;
     program->context = (tg_context){.pass_start = TG_NO_PASS};
-    program->steps++;
 }
 
 void tg_program_free(tg_program *program)
@@ -60,7 +59,7 @@ static bool add_page(tg_program *program)
 
 tg_value *tg_program_append(tg_program *program)
 {
-    if (program->failed)
+    if (tg_program_failed(program))
         return NULL;
     if (program->count < program->known)
         tg_program_cut(program, program->count);
@@ -83,7 +82,7 @@ tg_value *tg_program_append(tg_program *program)
     value->region = program->context.region;
     value->derived_from = program->context.derived_from;
     value->mode = program->context.mode;
-    value->removals = program->removals;
+    value->removals = (uint8_t)program->serial;
     value->arena_position = tg_arena_here(&program->arena);
     return value;
 }

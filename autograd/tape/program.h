@@ -26,7 +26,7 @@ typedef struct tg_region {
     const struct tg_region *parent; /* the enclosing region */
     int64_t start, end;             /* end is -1 while it is being recorded */
     const tg_value *result;
-    int64_t closed_in; /* the step in which it was last completed */
+    uint64_t closed_in; /* the serial of the step in which it was last completed */
 } tg_region;
 
 /* A backward pass that a later step can reuse as a whole: its request, the range of its own values, and its results. */
@@ -53,7 +53,10 @@ typedef struct tg_list {
     int count, capacity, next; /* next: the first item that this step has not reached */
 } tg_list;
 
-enum { TG_SERIALS = 1 << 8 }; /* from the serial of a step to that of the next: room for removals */
+/* From the serial of a step to that of the next, with room for removals; and from that of a tape to the next. */
+#define TG_SERIALS      ((uint64_t)1 << 8)
+#define TG_TAPE_SERIALS ((uint64_t)1 << 40)
+
 enum { TG_PAGE_BITS = 8, TG_PAGE_VALUES = 1 << TG_PAGE_BITS, TG_MOST_VALUES = INT32_MAX };
 #define TG_NO_PASS INT64_MAX
 
@@ -70,9 +73,7 @@ typedef struct tg_context {
 struct tg_program {
     tg_list pages;              /* of TG_PAGE_VALUES values each */
     int64_t count, known;       /* values of this step so far, and with those of the last step that follow */
-    uint64_t serial;            /* of this step: no other step of any tape has it */
-    uint8_t removals;           /* in this step so far */
-    int64_t steps;              /* resets so far */
+    uint64_t serial;            /* of this step, which no other step of any tape has, and of its removals so far */
     int64_t recorded;           /* values appended so far */
     tg_arena arena;             /* attributes, inputs, shapes, passes and regions */
     tg_list passes, regions;    /* of this step, and of the last one from `next` on */
@@ -82,8 +83,7 @@ struct tg_program {
     tg_shape shape;             /* what the running shape rule finds */
     const tg_given_name *names; /* of this step, the latest first */
     tg_context context;         /* of what is recorded next */
-    bool failed;
-    tg_error error; /* the first since the last that was cleared */
+    tg_error error;             /* the first since the last that was cleared; "": none */
 };
 
 static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
@@ -91,12 +91,30 @@ static inline tg_value *tg_program_at(const tg_program *program, int64_t index)
     return (tg_value *)program->pages.items[index >> TG_PAGE_BITS] + (index & (TG_PAGE_VALUES - 1));
 }
 
+static inline bool tg_program_failed(const tg_program *program)
+{
+    return program->error.text[0] != '\0';
+}
+
+/* The serial of this step, as it was before values were removed. */
+static inline uint64_t tg_step_serial(const tg_program *program)
+{
+    return program->serial & ~(TG_SERIALS - 1);
+}
+
+/* The number of resets so far. */
+static inline int64_t tg_step_number(const tg_program *program)
+{
+    return (int64_t)(program->serial % TG_TAPE_SERIALS / TG_SERIALS);
+}
+
 /* The value behind a handle; NULL if it is inert or from a past step. */
 static inline tg_value *tg_value_of(tg_tensor x)
 {
     tg_value *value = x.value;
-    return value && value->program->serial + value->removals == x.serial && value->index < value->program->count ? value
-                                                                                                                 : NULL;
+    const tg_program *program = value ? value->program : NULL;
+    return value && (tg_step_serial(program) | value->removals) == x.serial && value->index < program->count ? value
+                                                                                                             : NULL;
 }
 
 /* True if the handle was made in this step, though its value may have been removed. */
@@ -107,7 +125,7 @@ static inline bool tg_is_of_this_step(const tg_program *program, tg_tensor x)
 
 static inline tg_tensor tg_tensor_of(tg_value *value)
 {
-    return value ? (tg_tensor){value, value->program->serial + value->removals} : (tg_tensor){0};
+    return value ? (tg_tensor){value, tg_step_serial(value->program) | value->removals} : (tg_tensor){0};
 }
 
 /* Ends the step and begins another. */

@@ -58,8 +58,8 @@ bool tg_leaf_requires_grad(const tg_new_leaf *l)
 bool tg_is_like(const tg_value *value, const tg_new_leaf *l)
 {
     return !value->op && value->dtype == l->dtype && value->parameter == l->parameter &&
-           value->is_borrowed == (l->data != NULL) && value->is_variable == l->is_variable &&
-           value->requires_grad == tg_leaf_requires_grad(l) && tg_shape_equal(value->shape, l->shape);
+           value->is_borrowed == (l->data != NULL) && value->requires_grad == tg_leaf_requires_grad(l) &&
+           tg_shape_equal(value->shape, l->shape);
 }
 
 tg_value *tg_repeat_leaf(tg_program *program, const tg_new_leaf *l)
@@ -170,7 +170,8 @@ static void forget_names(tg_program *program, int64_t count)
 void tg_program_remove(tg_program *program, int64_t count)
 {
     forget_names(program, count);
-    program->removals += program->count > count;
+    if (program->count > count) /* the last byte begins again after 255 */
+        program->serial = tg_step_serial(program) | (uint8_t)(program->serial + 1);
     program->count = count;
     tg_program_cut(program, count);
 }

@@ -15,12 +15,6 @@ struct tg_free_buffer {
     size_t size;
 };
 
-/* A block that buffers have left during a step, in which the caller may still read. */
-struct tg_left_block {
-    tg_left_block *next;
-    void *block;
-};
-
 enum { TG_OVERWRITTEN = -1 }; /* of a slot's `until` */
 
 /* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
@@ -33,14 +27,24 @@ static size_t bytes_of(const tg_value *value)
 
 /* ---- life ---- */
 
-static void free_left_blocks(tg_run *run)
+tg_run_block *tg_run_block_new(size_t size)
 {
-    while (run->left) {
-        tg_left_block *left = run->left;
-        run->left = left->next;
-        tg_aligned_free(left->block);
-        free(left);
+    tg_run_block *block = tg_aligned_new(ALIGNMENT, sizeof *block + size);
+    if (block) {
+        block->earlier = NULL;
+        block->size = size;
     }
+    return block;
+}
+
+/* Frees a block and all earlier ones. */
+static void free_blocks(tg_run_block **link)
+{
+    for (tg_run_block *block = *link, *earlier; block; block = earlier) {
+        earlier = block->earlier;
+        tg_aligned_free(block);
+    }
+    *link = NULL;
 }
 
 void tg_run_free(tg_run *run)
@@ -52,8 +56,7 @@ void tg_run_free(tg_run *run)
         free(feature);
     }
     tg_arena_free(&run->arena);
-    tg_aligned_free(run->block.data);
-    free_left_blocks(run);
+    free_blocks(&run->block);
     tg_aligned_free(run->in.data);
     tg_aligned_free(run->scratch.data);
 }
@@ -63,24 +66,20 @@ static void forget_free_buffers(tg_run *run)
     memset(run->released, 0, sizeof run->released);
 }
 
-static void drop_block(tg_run *run)
-{
-    tg_aligned_free(run->block.data);
-    run->block = (tg_buffer){0};
-}
-
 /* True for buffers in the block, and views of them: they are never released or reused otherwise. */
 static bool is_in_block(const tg_run *run, const tg_value *value)
 {
-    const char *data = value->slot.data, *block = run->block.data;
-    return block && data && data >= block && data < block + run->block.size;
+    const char *data = value->slot.data;
+    const tg_run_block *block = run->block;
+    return block && data && data >= block->data && data < block->data + block->size;
 }
 
 void tg_run_reset(tg_run *run)
 {
     run->computed = 0;
     run->began = tg_latest_change();
-    free_left_blocks(run);
+    if (run->block)
+        free_blocks(&run->block->earlier);
     forget_free_buffers(run); /* a repeated value keeps its buffer, so no new one may take it */
 }
 
@@ -91,8 +90,8 @@ void tg_run_cut(tg_run *run, tg_program *program, int64_t count)
             feature->kind->cut(feature, count);
     forget_free_buffers(run); /* they may be after this position */
     if (count == 0)
-        drop_block(run);
-    for (int64_t i = 0; run->block.data && i < count; i++) {
+        free_blocks(&run->block);
+    for (int64_t i = 0; run->block && i < count; i++) {
         tg_slot *slot = &tg_program_at(program, i)->slot;
         slot->until = slot->until < count ? slot->until : TG_ALWAYS; /* what would have overwritten it is removed */
     }
@@ -188,7 +187,7 @@ bool tg_run_released(const tg_value *value)
         value->region; /* values can be read while their checkpoint is open; its result, while the enclosing one is */
     while (region && region->result == value)
         region = region->parent;
-    return !region || region->closed_in == value->program->steps;
+    return !region || region->closed_in == tg_step_serial(value->program);
 }
 
 bool tg_run_readable(const tg_run *run, const tg_value *value)
@@ -201,10 +200,10 @@ bool tg_run_overwritten(const tg_run *run, const tg_value *value)
     return is_in_block(run, value) && tg_root_of(value)->slot.until < run->computed;
 }
 
-void tg_run_move(tg_run *run, tg_buffer block)
+void tg_run_move(tg_run *run, tg_run_block *block)
 {
     tg_arena_free(&run->arena);
-    drop_block(run);
+    free_blocks(&run->block);
     run->block = block;
 }
 
@@ -277,7 +276,7 @@ static bool compute(tg_run *run, tg_value *value)
         op->forward(&call);
     if (value->sink)
         finish_gradient(value);
-    return !value->program->failed;
+    return !tg_program_failed(value->program);
 }
 
 bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value)
@@ -325,7 +324,7 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
 {
     if (!tg_run_may_read(run, program, end))
         return false;
-    for (; run->computed < end && !program->failed; run->computed++) {
+    for (; run->computed < end && !tg_program_failed(program); run->computed++) {
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
@@ -335,7 +334,7 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
         poison_inputs(run, value);
 #endif
     }
-    return !program->failed;
+    return !tg_program_failed(program);
 }
 
 /* ---- steps that read what the ones before did not ---- */
@@ -380,16 +379,12 @@ bool tg_run_unshare(tg_run *run, tg_program *program)
     size_t size = ALIGNMENT;
     for (int64_t i = 0; i < run->computed; i++)
         size += bytes_in_block(run, tg_program_at(program, i));
-    char *block = tg_aligned_new(ALIGNMENT, size);
-    tg_left_block *left = block ? malloc(sizeof *left) : NULL;
-    if (!left) {
-        tg_aligned_free(block);
+    tg_run_block *block = tg_run_block_new(size);
+    if (!block)
         return tg_program_fail(program, "out of memory: %zu bytes for results that are computed again", size);
-    }
-    move_apart(run, program, block);
-    *left = (tg_left_block){run->left, run->block.data};
-    run->left = left;
-    run->block = (tg_buffer){block, size};
+    move_apart(run, program, block->data);
+    block->earlier = run->block;
+    run->block = block;
     program->allocations++;
     return compute_overwritten(run, program);
 }

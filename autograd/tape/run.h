@@ -24,7 +24,6 @@
 #include "autograd/tape/program.h"
 
 typedef struct tg_free_buffer tg_free_buffer;
-typedef struct tg_left_block tg_left_block;
 typedef struct tg_run tg_run;
 typedef struct tg_tape tg_tape;
 typedef struct tg_feature tg_feature;
@@ -62,6 +61,16 @@ typedef struct tg_buffer {
 
 enum { TG_RELEASED_LISTS = 32, TG_BUFFER_ALIGNMENT = 64 };
 
+/* Memory for the buffers of all values. */
+typedef struct tg_run_block {
+    struct tg_run_block *earlier; /* in this step; the caller may still read there */
+    size_t size;
+    _Alignas(TG_BUFFER_ALIGNMENT) char data[];
+} tg_run_block;
+
+/* NULL if out of memory. */
+tg_run_block *tg_run_block_new(size_t size);
+
 /* What is watched has been rounded, and what is timed is the operation alone, in whatever order they are switched on. */
 enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
@@ -69,8 +78,7 @@ enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
 struct tg_run {
     tg_arena arena;      /* buffers that are not in the block */
-    tg_buffer block;     /* none until the buffers have moved */
-    tg_left_block *left; /* earlier blocks of this step, in which the caller may still read */
+    tg_run_block *block; /* NULL until the buffers have moved */
 
     /* Released buffers by size, each list with the latest first, as that is still in the cache. */
     tg_free_buffer *released[TG_RELEASED_LISTS];
@@ -130,12 +138,12 @@ bool tg_run_unshare(tg_run *run, tg_program *program);
 /* True for most values, about which neither question needs to be asked. */
 static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
 {
-    return !run->block.data && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
+    return !run->block && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
 }
 
-/* Between steps: takes over a block of memory into which the buffers of all values have moved, each until the value
- * that its slot's `until` names; frees those that they had. */
-void tg_run_move(tg_run *run, tg_buffer block);
+/* Between steps: takes over a block into which the buffers of all values have moved, each until the value that its
+ * slot's `until` names; frees those that they had. */
+void tg_run_move(tg_run *run, tg_run_block *block);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */
 void tg_run_cut(tg_run *run, tg_program *program, int64_t count);

@@ -26,7 +26,7 @@ tg_tape *tg_tape_make(void)
         return NULL;
     /* Serials differ between tapes, so that a handle of a freed tape is not taken for one of a new tape at the same
      * address. */
-    tape->program.serial = (atomic_fetch_add(&tapes, 1) + 1) << 40;
+    tape->program.serial = (atomic_fetch_add(&tapes, 1) + 1) * TG_TAPE_SERIALS;
     tape->program.context.pass_start = TG_NO_PASS;
     return tape;
 }
@@ -57,7 +57,7 @@ void tg_tape_reset(tg_tape *tape)
         return;
     }
     tg_program *program = &tape->program;
-    const bool starts_anew = program->failed;
+    const bool starts_anew = tg_program_failed(program);
     for (tg_feature *feature = tape->run.features; feature; feature = feature->next)
         if (feature->kind->reset)
             feature->kind->reset(feature, tape);
@@ -164,10 +164,12 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
         const tg_value *next = tg_program_at(program, program->count);
         used = next->arena_position + next->slot.arena_position;
     }
-    if (program->count > 0)
-        used += (int64_t)run->block.size;
+    if (program->count > 0 && run->block)
+        used += (int64_t)run->block->size;
     const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->step_memory, &tape->scratch};
-    int64_t held = program->pages.count * page_bytes + (int64_t)(run->block.size + run->scratch.size);
+    int64_t held = program->pages.count * page_bytes + (int64_t)run->scratch.size;
+    for (const tg_run_block *block = run->block; block; block = block->earlier)
+        held += (int64_t)block->size;
     int64_t allocations = program->allocations;
     for (size_t i = 0; i < sizeof arenas / sizeof arenas[0]; i++) {
         held += arenas[i]->bytes_held;
@@ -186,7 +188,7 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
 
 bool tg_tape_fail(tg_tape *tape, const char *format, ...)
 {
-    if (!tape || tape->program.failed)
+    if (!tape || tg_program_failed(&tape->program))
         return false;
     tg_error error;
     va_list arguments;
@@ -200,14 +202,14 @@ const char *tg_tape_error(const tg_tape *tape)
 {
     if (!tape)
         return "no tape: it is NULL, perhaps because tg_tape_new was out of memory";
-    return tape->program.failed ? tape->program.error.text : NULL;
+    return tg_program_failed(&tape->program) ? tape->program.error.text : NULL;
 }
 
 void tg_tape_clear_error(tg_tape *tape)
 {
-    if (!tape || !tape->program.failed)
+    if (!tape || !tg_program_failed(&tape->program))
         return;
-    tape->program.failed = false;
+    tape->program.error.text[0] = '\0';
     tape->program.error.text[0] = '\0';
     tg_program_cut(&tape->program, tape->program.count); /* what this step has not reached */
 }
@@ -254,7 +256,7 @@ tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
 
 bool tg_tape_compute(tg_tape *tape)
 {
-    return tape->program.context.pass_start != TG_NO_PASS ? !tape->program.failed
+    return tape->program.context.pass_start != TG_NO_PASS ? !tg_program_failed(&tape->program)
                                                           : tg_run_to(&tape->run, &tape->program, tape->program.count);
 }
 
@@ -281,7 +283,7 @@ tg_tensor tg_named(tg_tensor x, const char *name)
 
 bool tg_replay(tg_tape *tape)
 {
-    if (!tape || tape->program.failed || !tg_tape_allows(tape, "tg_replay"))
+    if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, "tg_replay"))
         return false;
     if (tape->program.count == 0 || what_goes_on(tape))
         return tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing",

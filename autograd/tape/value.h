@@ -52,11 +52,10 @@ struct tg_value {
     uint8_t mode;       /* tg_mode */
     uint8_t removals;   /* part of the serial of its handles */
     bool requires_grad; /* depends on a trained parameter or a variable through differentiable operations */
-    bool is_variable;
-    bool is_borrowed; /* a leaf whose elements belong to the caller */
-    bool is_saved;    /* the saved derivative of the value before it, computed together with it */
-    bool is_kept;     /* may be read until the step ends, also on a tape that saves memory */
-    int32_t index;    /* position in the program */
+    bool is_borrowed;   /* a leaf whose elements belong to the caller */
+    bool is_saved;      /* the saved derivative of the value before it, computed together with it */
+    bool is_kept;       /* may be read until the step ends, also on a tape that saves memory */
+    int32_t index;      /* position in the program */
 
     tg_program *program;
     tg_parameter *parameter; /* of a parameter's leaf */
@@ -75,5 +74,11 @@ struct tg_value {
     int64_t arena_position; /* in the program's arena, before this value */
     tg_slot slot;
 };
+
+/* True for what tg_variable gave. */
+static inline bool tg_is_variable(const tg_value *value)
+{
+    return !value->op && !value->parameter && value->requires_grad;
+}
 
 #endif

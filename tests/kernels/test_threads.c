@@ -352,7 +352,7 @@ static void record(drawing *d, int kind)
     int count = 0;
     for (int64_t i = 0; i < d->tape->program.count; i++) {
         tg_value *value = tg_program_at(&d->tape->program, i);
-        if (value->is_variable && count < 8)
+        if (tg_is_variable(value) && count < 8)
             inputs[count++] = tg_tensor_of(value);
     }
     const bool twice = below(d, 4) == 0;

@@ -205,6 +205,7 @@ typedef struct tg_black_box {
     /* [elements of all outputs, elements of all inputs that are differentiated] */
     bool (*jacobian)(const void *const *in, void *jacobian, void *user);
     void *user;
+    const double *value_rtol, *value_atol; /* of each output; NULL: the option of this name for all */
 } tg_black_box;
 
 /* Checks a black box, to first order, like a function of tensors: by differences and those invariants that apply, with

@@ -270,6 +270,8 @@ tg_gradcheck_result tg_gradcheck_function(const tg_black_box *box, const tg_grad
                   .kind = &of_boxes,
                   .source = &of,
                   .type = box ? box->type : TG_GRADCHECK_F64,
+                  .value_rtol = box ? box->value_rtol : NULL,
+                  .value_atol = box ? box->value_atol : NULL,
                   .options = tg_check_options(options)};
     c.options.order = 1;
     return tg_check_answer(&c, misuse(box, inputs, count));

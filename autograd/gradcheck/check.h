@@ -138,6 +138,8 @@ struct tg_check {
     double *point, *caller;    /* where it is checked now, and what the caller gave */
     double *scale, *own_scale; /* of each variable: powers of two */
     double *moved, *ahead, *behind, *further;
+    double *promised;                      /* [values] how far each may be off */
+    const double *value_rtol, *value_atol; /* of each output; NULL: the option for all */
     double *projected, **projected_inputs; /* [count]: NULL without a projection */
     double *hidden; /* [variables] the error of each that comparisons may not have shown; INFINITY: not looked at */
     bool *changed;  /* the values that a line has changed */
@@ -182,12 +184,8 @@ static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
 {
     return input->parameter ? &input->parameter->shape : &input->shape;
 }
-double tg_check_round(const tg_check *c, double x);                     /* to the type */
-static inline double tg_check_promised(const tg_check *c, double value) /* how far it may be off */
-{
-    return isfinite(value) ? c->options.value_rtol * fabs(value) + c->options.value_atol : 0;
-}
-double tg_check_weight(tg_check *c); /* random, 1/2 to 3/2 in size */
+double tg_check_round(const tg_check *c, double x); /* to the type */
+double tg_check_weight(tg_check *c);                /* random, 1/2 to 3/2 in size */
 
 /* Words: "b at [1, 2]", "b" with index -1; and v->where. */
 void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index);

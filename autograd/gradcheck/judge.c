@@ -141,19 +141,21 @@ static bool judge_by_neighbours(const tg_check *c, const tg_check_slope *s, cons
  * size in the smallest step, or before the nearest neighbour; or it has three digits or less, and would change by
  * 1 / TG_SAFETY of its rounding or more over the steps in which that is measured; or the smallest step sides with the
  * derivative. */
-static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool usable)
+static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool usable,
+                         bool around_it)
 {
-    const double size = fabs(s->analytic),
-                 around = s->changing + s->move; /* 0 where nothing changes: there are no features */
-    double own = 1;                              /* scale, per step */
+    const double size = fabs(s->analytic);
+    const double around = s->changing + s->move;                   /* 0 where nothing changes: there are no features */
+    const double noise = s->noise - (around_it ? 0 : s->promised); /* in the short steps around a promise is noise */
+    double own = 1;                                                /* scale, per step */
     for (int64_t i = line->from; i < line->to; i++)
         own = fmax(own, line->direction[i] == 0 ? 0 : c->own_scale[i] / fabs(line->direction[i]));
     const bool sides = fabs(s->last.value - s->analytic) < fabs(s->best.value - s->analytic) / 2 &&
                        fabs(s->last.value - s->best.value) > TG_SAFETY * s->last.rounding;
     return around > 0 &&
            (sides || 2 * TG_SAFETY * c->epsilon * own * size > around || (!usable && c->near * size > around) ||
-            (!c->level[line->level].jumps && s->noise > c->epsilon * around / TG_COARSE &&
-             TG_SAFETY * c->epsilon * own * size > c->near * s->noise));
+            (!c->level[line->level].jumps && noise > c->epsilon * around / TG_COARSE &&
+             TG_SAFETY * c->epsilon * own * size > c->near * noise));
 }
 
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that
@@ -168,7 +170,7 @@ static void judge_unlike(const tg_check *c, const tg_check_line *line, const tg_
     if (!isfinite(s->analytic)) {
         v->kinks = 0;
         set(c, s, s->best.value, 0, finite || !c->at[0] ? TG_GRADCHECK_NOT_FINITE : TG_GRADCHECK_CANNOT_TELL, v);
-    } else if (is_too_steep(c, line, s, usable) || (v->kinks ? c->composed && c->at[0] : !contradicted))
+    } else if (is_too_steep(c, line, s, usable, v->kinks) || (v->kinks ? c->composed && c->at[0] : !contradicted))
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_CANNOT_TELL, v);
     else if (!v->kinks)
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_WRONG, v);
@@ -222,7 +224,7 @@ static void find_analytic(const tg_check *c, const tg_check_line *line, tg_check
     for (int64_t k = start; k < level->length; k += stride)
         s->values += fabs(level->cotangent[k] * level->value[k]);
     for (int64_t k = start; line->level == 0 && k < level->length; k += stride)
-        s->promised += fabs(level->cotangent[k]) * tg_check_promised(c, level->value[k]);
+        s->promised += fabs(level->cotangent[k]) * c->promised[k];
     for (int k = 0; k < line->level; k++)
         for (int64_t i = start; i < c->level[k].length; i += stride)
             below += fabs(c->level[k].cotangent[i] * c->level[k].value[i]);

@@ -109,6 +109,7 @@ void tg_check_open(tg_check *c)
     c->ahead = tg_check_numbers(c, longest);
     c->behind = tg_check_numbers(c, longest);
     c->further = tg_check_numbers(c, longest);
+    c->promised = tg_check_numbers(c, c->level[0].length);
     c->hidden = tg_check_numbers(c, c->variables);
     for (int64_t i = 0; i < c->variables; i++)
         c->hidden[i] = INFINITY;
@@ -141,6 +142,19 @@ static void set_scales(tg_check *c, const tg_check_part *part)
     }
 }
 
+static void set_promised(tg_check *c)
+{
+    int64_t k = 0;
+    for (int i = 0; i < c->output_count; i++) {
+        const double relative = c->value_rtol ? c->value_rtol[i] : c->options.value_rtol,
+                     absolute = c->value_atol ? c->value_atol[i] : c->options.value_atol;
+        for (const int64_t end = k + tg_shape_size(&c->outputs[i]); k < end; k++) {
+            const double value = c->level[0].value[k];
+            c->promised[k] = isfinite(value) ? relative * fabs(value) + absolute : 0;
+        }
+    }
+}
+
 /* A rounding of each value. A gradient is computed from numbers of the size of the function, of which it may be the
  * small difference. */
 static void set_usual_noise(tg_check *c, int number)
@@ -158,7 +172,7 @@ static void set_usual_noise(tg_check *c, int number)
         level->noise[k] = c->epsilon * (fabs(level->value[k]) + (isfinite(size) ? size : 0)) + c->least;
         level->rounding[k] = 0;
         if (number == 0)
-            level->noise[k] = fmax(level->noise[k], tg_check_promised(c, level->value[k]));
+            level->noise[k] = fmax(level->noise[k], c->promised[k]);
     }
     level->measured = level->jumps = false;
 }
@@ -169,6 +183,8 @@ void tg_check_at_point(tg_check *c, int last)
         set_scales(c, &c->parts[p]);
     for (int k = 0; k <= last; k++) {
         tg_check_evaluate(c, k, c->point, c->level[k].value);
+        if (k == 0)
+            set_promised(c);
         set_usual_noise(c, k);
     }
 }

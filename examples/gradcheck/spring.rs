@@ -10,7 +10,7 @@ struct Shape { rank: c_int, dim: [i64; 8] }
 #[repr(C)]
 struct Input { name: *const c_char, shape: Shape, data: *const f64, integers: *const i32, parameter: *const c_void, fixed: bool, low: f64, high: f64 }
 #[repr(C)]
-struct Box_ { name: *const c_char, kind: c_int, outputs: *const Shape, output_count: c_int, value: Function, vjp: Vjp, jvp: *const c_void, jacobian: *const c_void, user: *mut c_void }
+struct Box_ { name: *const c_char, kind: c_int, outputs: *const Shape, output_count: c_int, value: Function, vjp: Vjp, jvp: *const c_void, jacobian: *const c_void, user: *mut c_void, value_rtol: *const f64, value_atol: *const f64 }
 #[repr(C)]
 struct Result_ { passed: bool, status: c_int, order: c_int, sample: c_int, input: c_int, index: i64, numbers: [f64; 5], samples: c_int, skipped: c_int, counts: [i64; 7], ended: bool, hidden: f64, place: [c_char; 128], why: [c_char; 1024] }
 extern "C" { fn tg_gradcheck_function(of: *const Box_, inputs: *const Input, count: c_int, options: *const c_void) -> Result_; }
@@ -35,7 +35,7 @@ extern "C" fn vjp(inputs: *const *const f64, cotangents: *const *const f64, grad
 fn main() {
     let x = [0.0, 1.2, 1.9, 3.5];
     let null = std::ptr::null();
-    let of = Box_ { name: null as *const c_char, kind: 0, outputs: null as *const Shape, output_count: 0, value: energy, vjp, jvp: null, jacobian: null, user: std::ptr::null_mut() };
+    let of = Box_ { name: null as *const c_char, kind: 0, outputs: null as *const Shape, output_count: 0, value: energy, vjp, jvp: null, jacobian: null, user: std::ptr::null_mut(), value_rtol: std::ptr::null(), value_atol: std::ptr::null() };
     let input = Input { name: null as *const c_char, shape: Shape { rank: 1, dim: [N as i64, 0, 0, 0, 0, 0, 0, 0] }, data: x.as_ptr(), integers: null as *const i32, parameter: null, fixed: false, low: 0.0, high: 0.0 };
     let result = unsafe { tg_gradcheck_function(&of, &input, 1, null) };
     println!("{} {}", if result.passed { "T" } else { "F" }, unsafe { CStr::from_ptr(result.why.as_ptr()) }.to_str().unwrap());

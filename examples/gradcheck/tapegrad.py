@@ -45,7 +45,7 @@ class _Input(ctypes.Structure):
 
 class _Box(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("type", c_int), ("outputs", POINTER(_Shape)), ("output_count", c_int), ("value", _VALUE), ("vjp", _VJP),
-                ("jvp", c_void_p), ("jacobian", c_void_p), ("user", c_void_p)]
+                ("jvp", c_void_p), ("jacobian", c_void_p), ("user", c_void_p), ("value_rtol", POINTER(c_double)), ("value_atol", POINTER(c_double))]
 
 
 class _Result(ctypes.Structure):
@@ -162,7 +162,7 @@ def gradcheck(f, grad, x, *, rtol=0, atol=0, value_rtol=0, value_atol=0, evaluat
     """Checks grad at x, an array or a tuple of arrays that f takes.
 
     Of an f that gives a number, grad(*x) gives its gradient; else grad(*x, v) gives J^T v. Bounds are numbers, or a tuple
-    of one for each array of x. project(*x) gives the arrays that are allowed; progress(evaluations) is called before each
+    of one for each array of x; value_rtol and value_atol likewise for each array that f gives. project(*x) gives the arrays that are allowed; progress(evaluations) is called before each
     evaluation, and ends the check by False, as Ctrl-C does. docs/gradcheck.md has the other arguments."""
     several = isinstance(x, tuple)
     given = x if several else (x,)
@@ -238,12 +238,14 @@ def gradcheck(f, grad, x, *, rtol=0, atol=0, value_rtol=0, value_atol=0, evaluat
         inputs[i].data = ctypes.addressof(kept[-1])
     outputs = (_Shape * len(results))(*[_Shape(len(shape), shape) for shape in out_shapes])
     report = ctypes.create_string_buffer(1 << 14)
-    options = _Options(seed=seed, directions=directions, rtol=rtol, atol=atol, value_rtol=value_rtol, value_atol=value_atol, evaluations=evaluations,
+    promised = [(c_double * len(results))(*(p if isinstance(p, (tuple, list)) else (p,) * len(results))) for p in (value_rtol, value_atol)]
+    options = _Options(seed=seed, directions=directions, rtol=rtol, atol=atol, evaluations=evaluations,
                        largest_step=largest_step, here_only=here_only, report=ctypes.addressof(report), report_size=len(report),
                        progress=_PROGRESS(lambda n, _: not stop and (progress is None or progress(n) is not False)))
     if project:
         options.project = _PROJECT(lambda inputs, user: move(inputs, user) and None)
-    box = _Box(name=name.encode(), outputs=outputs, output_count=len(results), value=_VALUE(value), vjp=_VJP(vjp))
+    box = _Box(name=name.encode(), outputs=outputs, output_count=len(results), value=_VALUE(value), vjp=_VJP(vjp), value_rtol=promised[0],
+               value_atol=promised[1])
     found = _library.tg_gradcheck_function(byref(box), inputs, len(given), byref(options))
     result = Result(found, report.value.decode("utf-8", "replace"), name)
     if errors and (found.failed or not found.passed):

@@ -45,7 +45,7 @@ module tapegrad_gradcheck
         integer(c_int) :: kind = 0
         type(c_ptr) :: outputs = c_null_ptr; integer(c_int) :: output_count = 0
         type(c_funptr) :: value = c_null_funptr, vjp = c_null_funptr, jvp = c_null_funptr, jacobian = c_null_funptr
-        type(c_ptr) :: user = c_null_ptr
+        type(c_ptr) :: user = c_null_ptr, value_rtol = c_null_ptr, value_atol = c_null_ptr
     end type
     type, bind(c) :: result_c
         logical(c_bool) :: passed

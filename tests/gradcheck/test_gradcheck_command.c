@@ -43,7 +43,8 @@ static const char source[] =
     "    for (int f = 0; f < functions; f++) {\n"
     "        describe(is(mode, \"name\") ? \"a <b> & \\\\u0007 \\\\\\\"c\\\\\\\" \\\\u00e4\" : f ? \"second\" : "
     "\"square\", is(mode, "
-    "\"float\") ? \", \\\"type\\\": \\\"f32\\\"\" : \"\");\n"
+    "\"float\") ? \", \\\"type\\\": \\\"f32\\\"\" : is(mode, \"promise\") ? \", \\\"value_rtol\\\": [0.1]\" : "
+    "is(mode, \"promises\") ? \", \\\"value_atol\\\": [1, 2]\" : \"\");\n"
     "        while (fgets(line, sizeof line, stdin)) {\n"
     "            double x[4];\n"
     "            int found = 0;\n"
@@ -66,7 +67,8 @@ static const char source[] =
     "                if (is(mode, \"orphan\") && fork() == 0) { printf(\"\\n\"); for (;;) pause(); }\n"
     "                if (is(mode, \"orphan\")) return 0;\n"
     "            }\n"
-    "            const double factor = is(mode, \"wrong\") || f == 1 || is(mode, \"name\") ? 1.8 : 2;\n"
+    "            const double factor = is(mode, \"promise\") ? 2.01 : is(mode, \"wrong\") || f == 1 || is(mode, "
+    "\"name\") ? 1.8 : 2;\n"
     "            if (is(mode, \"raises\") && asked % 7 == 0) puts(\"{\\\"error\\\": \\\"ValueError: not "
     "there\\\"}\");\n"
     "            else if (is(mode, \"says\")) puts(\"{\\\"error\\\": \\\"ValueError: no\\\"}\");\n"
@@ -138,6 +140,8 @@ static const struct {
     {"right", "--evaluations 8", 0, "; ended after 8 evaluations: 1 of 2 elements were not looked at\n"},
     {"right", "--directions 2", 0, "\nsquare     passed "},
     {"wrong", "--rtol 0.2", 0, "\n1 passed, 0 failed\n"},
+    {"promise", "--here-only", 0, "\nsquare     passed "},
+    {"promises", "", 2, "gradcheck: --command: 'square': its value_atol has 2 numbers, where 1 are expected\n"},
     {"sizes", "", 1, "\nsquare: array 0 of its value has 3 numbers, where 2 are expected\n"},
     {"arrays", "", 1, "\nsquare: its value gives 2 arrays, where 1 are expected\n"},
     {"words", "", 1, "\nsquare: array 0 of its value is no list of numbers\n"},

@@ -177,6 +177,60 @@ START_TEST(wanted_accuracy_decides)
 }
 END_TEST
 
+/* -1 to 1, without any order. */
+static double noise_at(const double *x)
+{
+    uint64_t bits[2];
+    memcpy(bits, x, sizeof bits);
+    const uint64_t mixed = (bits[0] ^ bits[1] >> 21) * 0x9e3779b97f4a7c15u;
+    return (double)((mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u >> 11) * 0x1p-52 - 1;
+}
+
+/* A million times x0 x1, exactly, and the sine of x0, to four digits; the derivative of the first is off by a part. */
+static bool large_and_rough(const void *const *in, void *const *out, void *user)
+{
+    const double *x = in[0];
+    (void)user;
+    *(double *)out[0] = 1e6 * x[0] * x[1];
+    *(double *)out[1] = sin(x[0]) * (1 + 1e-4 * noise_at(x));
+    return true;
+}
+
+static bool large_and_rough_vjp(const void *const *in, const void *const *cotangents, void *const *gradients,
+                                void *user)
+{
+    const double *x = in[0], v = *(const double *)cotangents[0], w = *(const double *)cotangents[1];
+    double *g = gradients[0];
+    g[0] = 1e6 * x[1] * v * (1 + *(const double *)user) + cos(x[0]) * w;
+    g[1] = 1e6 * x[0] * v;
+    return true;
+}
+
+START_TEST(accuracy_is_promised_by_output)
+{
+    const double x[2] = {0.7, -1.3}, by_output[2] = {0, 1e-4};
+    const tg_gradcheck_input in = {.name = "x", .shape = TG_SHAPE(2), .data = x};
+    const tg_shape scalars[2] = {{0}, {0}};
+    for (int wrong = 0; wrong < 2; wrong++) {
+        double part = wrong ? 1e-5 : 0;
+        tg_black_box box = {.outputs = scalars,
+                            .output_count = 2,
+                            .value = large_and_rough,
+                            .vjp = large_and_rough_vjp,
+                            .user = &part,
+                            .value_rtol = by_output};
+        tg_gradcheck_result result = tg_gradcheck_function(&box, &in, 1, NULL);
+        ck_assert_msg(result.status == (wrong ? TG_GRADCHECK_WRONG : TG_GRADCHECK_PASSED), "%s", result.why);
+        box.value_rtol = NULL; /* for all, it hides the error */
+        result = tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.value_rtol = 1e-4, .here_only = true});
+        ck_assert_msg(result.passed, "%s", result.why);
+        box.value_atol = by_output;
+        result = tg_gradcheck_function(&box, &in, 1, NULL);
+        ck_assert_msg(result.status == (wrong ? TG_GRADCHECK_WRONG : TG_GRADCHECK_PASSED), "%s", result.why);
+    }
+}
+END_TEST
+
 /* Two entries of the rotation matrix of a unit quaternion, which fails for others; to the gradient, anything may be
  * added along the quaternion. */
 static bool rotate(const void *const *in, void *const *out, void *user)
@@ -242,6 +296,7 @@ Suite *gradcheck_known_suite(void)
     tcase_add_test(all, bounds_are_never_left);
     tcase_add_test(all, no_step_passes_the_largest);
     tcase_add_test(all, wanted_accuracy_decides);
+    tcase_add_test(all, accuracy_is_promised_by_output);
     tcase_add_test(all, a_projection_leaves_the_directions_that_are_allowed);
     suite_add_tcase(suite, all);
     return suite;

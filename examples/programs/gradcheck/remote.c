@@ -261,6 +261,18 @@ static bool read_type_and_products(remote_function *r, const json_t *type, const
     return r->box.vjp || r->box.jvp || command_fail(r->of, "'%s': it gives no vjp or jvp", r->name);
 }
 
+/* What is promised of each output, unless that is one number for all, or nothing. */
+static bool read_promise(remote_function *r, const char *name, double *numbers, const double **to)
+{
+    const json_t *list = json_object_get(r->description, name);
+    char why[160];
+    if (!json_is_array(list))
+        return true;
+    *to = numbers;
+    return read_numbers(list, numbers, r->box.output_count, why, sizeof why) ||
+           command_fail(r->of, "'%s': its %s %s", r->name, name, why);
+}
+
 static bool read_description(remote_function *r)
 {
     const json_t *d = r->description, *inputs = json_object_get(d, "inputs"), *outputs = json_object_get(d, "outputs");
@@ -275,6 +287,9 @@ static bool read_description(remote_function *r)
     r->count = (int)in;
     r->box =
         (tg_black_box){.name = r->name, .outputs = r->outputs, .output_count = (int)out, .value = ask_value, .user = r};
+    if (!read_promise(r, "value_rtol", r->value_rtol, &r->box.value_rtol) ||
+        !read_promise(r, "value_atol", r->value_atol, &r->box.value_atol))
+        return false;
     for (int i = 0; i < r->box.output_count; i++)
         if (!read_shape(json_array_get(outputs, (size_t)i), &r->outputs[i]))
             return command_fail(r->of, "'%s': the shape of output %d is none", r->name, i);

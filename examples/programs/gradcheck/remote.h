@@ -27,8 +27,9 @@ typedef struct remote_function {
     int count;
     tg_shape outputs[REMOTE_MOST];
     void *numbers[REMOTE_MOST]; /* of the inputs: double, or int32_t */
-    char why[256];              /* the first error in an answer; "" if there is none */
-    bool broken;                /* it is one of form */
+    double value_rtol[REMOTE_MOST], value_atol[REMOTE_MOST];
+    char why[256]; /* the first error in an answer; "" if there is none */
+    bool broken;   /* it is one of form */
 } remote_function;
 
 /* Reads the description of the next function. False if there is none, or the program fails. */

@@ -531,6 +531,43 @@ START_TEST(the_results_of_a_run_follow_from_its_epochs)
 }
 END_TEST
 
+/* By a loop over steps.csv: the mean of steps n - 19 to n, for each n from 20 on. */
+START_TEST(the_step_at_which_a_loss_is_reached_is_that_of_the_mean_over_20_steps)
+{
+    double loss[200];
+    int steps = 0;
+    tg_error error = {0};
+    write_small("relu", ", \"lr\": 0.01");
+    run_small("o", "--epochs 10");
+    for (const char *line = strchr(temporary_text("o/small/runs/moons-relu-seed1/steps.csv"), '\n') + 1; line[0];
+         line = strchr(line, '\n') + 1) {
+        ck_assert_int_eq(atoi(line), steps + 1);
+        loss[steps++] = strtod(strchr(line, ',') + 1, NULL);
+    }
+    ck_assert_int_ge(steps, 50);
+    json_t *asked = json_pack("{s: [f, f, f]}", "reach", 0.6, 0.4, 0.001),
+           *numbers = run_numbers(folder_of("o", "relu"), asked, &error);
+    ck_assert_msg(numbers, "%s", error.text);
+    for (int i = 0; i < 3; i++) {
+        const double asked_for = json_number_value(json_array_get(json_object_get(asked, "reach"), (size_t)i));
+        double reached = 0;
+        char name[40];
+        for (int end = 20; end <= steps && !reached; end++) {
+            double mean = 0;
+            for (int k = end - 20; k < end; k++)
+                mean += loss[k] / 20;
+            reached = mean <= asked_for ? end : 0;
+        }
+        snprintf(name, sizeof name, "steps_to_%g", asked_for);
+        ck_assert_double_eq(number_in(numbers, name), reached); /* 0: there is no such number */
+    }
+    ck_assert_double_gt(number_in(numbers, "steps_to_0.4"), number_in(numbers, "steps_to_0.6"));
+    ck_assert_ptr_null(json_object_get(numbers, "steps_to_0.001"));
+    json_decref(numbers);
+    json_decref(asked);
+}
+END_TEST
+
 START_TEST(a_run_that_diverges_is_a_result)
 {
     write_small("relu", ", \"lr\": 1e6, \"optimizer\": \"sgd\"");
@@ -616,6 +653,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, the_reports_of_the_kept_runs_have_the_same_bytes);
     tcase_add_test(tests, the_pages_in_docs_have_the_numbers_of_the_kept_runs);
     tcase_add_test(tests, the_results_of_a_run_follow_from_its_epochs);
+    tcase_add_test(tests, the_step_at_which_a_loss_is_reached_is_that_of_the_mean_over_20_steps);
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
     tcase_add_test(tests, a_run_has_the_numbers_of_a_plain_loop);
     tcase_add_test(tests, the_study_in_docs_is_run_and_reported);

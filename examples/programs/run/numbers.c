@@ -64,7 +64,39 @@ static void put_noise(json_t *results, const runlog_numbers *noise)
     put(results, "noisy_accuracy", noise->count ? 3 * sum / (double)noise->count : NAN);
 }
 
-json_t *run_numbers(const char *folder, const json_t *after, tg_error *error)
+enum { REACH_STEPS = 20 };
+
+/* The first step at which the mean of the losses of the last steps is at most `loss`; NaN if there is none. */
+static double steps_to(const runlog_numbers *steps, double loss)
+{
+    double sum = 0;
+    size_t first = 0;
+    for (size_t i = 0; i < steps->count; i += 2) { /* step, loss */
+        sum += steps->numbers[i + 1];
+        for (; steps->numbers[first] <= steps->numbers[i] - REACH_STEPS; first += 2)
+            sum -= steps->numbers[first + 1];
+        if (steps->numbers[i] >= REACH_STEPS && sum <= loss * (double)(i - first + 2) / 2)
+            return steps->numbers[i];
+    }
+    return NAN;
+}
+
+static bool put_reached(json_t *results, const char *folder, const json_t *losses, tg_error *error)
+{
+    runlog_run run = runlog_run_new();
+    const bool fine = !losses || record_read(folder, &run, error);
+    const json_t *loss;
+    char name[40];
+    size_t i;
+    json_array_foreach(losses, i, loss) {
+        snprintf(name, sizeof name, "steps_to_%g", json_number_value(loss));
+        put(results, name, steps_to(&run.series[RUNLOG_STEPS], json_number_value(loss)));
+    }
+    runlog_run_free(&run);
+    return fine;
+}
+
+json_t *run_numbers(const char *folder, const json_t *asked, tg_error *error)
 {
     int epochs;
     runlog_run run = runlog_run_new();
@@ -74,7 +106,11 @@ json_t *run_numbers(const char *folder, const json_t *after, tg_error *error)
     if (first && epochs && !run.diverged) {
         put_epochs(results, &run, first, epochs);
         put_noise(results, &run.series[RUNLOG_NOISE]);
-        put_after(results, first, epochs, after);
+        put_after(results, first, epochs, json_object_get(asked, "after"));
+        if (!put_reached(results, folder, json_object_get(asked, "reach"), error)) {
+            json_decref(results);
+            results = NULL;
+        }
     }
     free(first);
     runlog_run_free(&run);

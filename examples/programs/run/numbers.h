@@ -9,6 +9,7 @@
  *     gradient_range  largest mean norm of an epoch's gradients over the least
  *     noisy_accuracy  mean accuracy over the sizes of --test-noise
  *     train_loss_10, val_loss_10, test_loss_10    after the epochs that are asked for
+ *     steps_to_2.451  the first step at which the mean training loss of the last 20 steps is at most this; none if none
  */
 #ifndef RUN_NUMBERS_H
 #define RUN_NUMBERS_H
@@ -16,8 +17,8 @@
 #include <jansson.h>
 #include <tapegrad.h>
 
-/* The results of the run in a folder, with these numbers where they are measured and finite; `after` is a list of
- * epochs or NULL. NULL without a concluded run, or with one line if it cannot be read. */
-json_t *run_numbers(const char *folder, const json_t *after, tg_error *error);
+/* The results of the run in a folder, with these numbers where they are measured and finite. `asked` may have "after", a
+ * list of epochs, and "reach", a list of losses. NULL without a concluded run, or with one line if it cannot be read. */
+json_t *run_numbers(const char *folder, const json_t *asked, tg_error *error);
 
 #endif

@@ -110,7 +110,6 @@ static bool is_wanted(const void *context, const char *name)
 /* Reads the numbers of complete runs. */
 static bool read_folders(study *s, tg_error *error)
 {
-    const json_t *after = json_object_get(s->file, "after");
     char path[PATH_MAX];
     tg_error foreign;
     for (int i = 0; i < s->all.count; i++) {
@@ -121,7 +120,7 @@ static bool read_folders(study *s, tg_error *error)
         if (run->results || !ours || !pool_is_complete(&s->all, i) || !pool_path(&s->all, i, path))
             continue;
         error->text[0] = '\0';
-        run->results = run_numbers(path, after, error);
+        run->results = run_numbers(path, s->file, error);
         if (!run->results)
             return error->text[0] ? false : tg_fail(error, "%.400s: cannot be read", path);
         run->diverged = json_object_get(run->results, "diverged");

@@ -47,6 +47,16 @@ double study_number(study_part *p, const char *expression, const study_value val
     return study_evaluate(p, expression, number_called, &(named){p, values});
 }
 
+/* A number that is none is the study's word "none". */
+static void put_number(const study_part *p, FILE *to, const char *format, double number)
+{
+    const char *none = study_text(json_object_get(p->of->file, "words"), "none");
+    if (isnan(number) && none)
+        fputs(none, to);
+    else
+        fprintf(to, format, number);
+}
+
 /* {name} or {name:.3f}, or an expression in place of the name. */
 static void say_one(study_part *p, FILE *to, const char *name, const char *format, const study_value values[])
 {
@@ -61,7 +71,7 @@ static void say_one(study_part *p, FILE *to, const char *name, const char *forma
             if (v->text)
                 fputs(text ? text : v->text, to);
             else
-                fprintf(to, number, v->number);
+                put_number(p, to, number, v->number);
             free(text);
             return;
         }

@@ -19,11 +19,11 @@
 
 /* ---- tables: the forms of a grid at each level, each at its best rate by validation ---- */
 
-enum { LEVELS = 3, FORMS = 16, TABLES = 8, PAIRS = LEVELS * FORMS * (FORMS - 1) / 2 };
+enum { LEVELS = 5, FORMS = 16, TABLES = 16, PAIRS = LEVELS * FORMS * (FORMS - 1) / 2 };
 
 typedef struct table {
     int number; /* from 1 */
-    const char *about, *level[LEVELS];
+    const char *about, *measure, *level[LEVELS];
     bool of_text;
     int levels, forms, family, seeds; /* of the file, of the grid, in the pairs; complete in all cells */
     const char *form[FORMS];
@@ -92,9 +92,11 @@ static void read_table(table *t, const study *s, const json_t *of)
     const json_t *file = s->file, *forms = json_object_get(file, "forms"), *levels = json_object_get(of, "levels"),
                  *level;
     const char *prefix = json_string_value(json_object_get(of, "prefix")), *cell;
-    const double rate = json_number_value(json_object_get(file, "rate"));
+    const double own = json_number_value(json_object_get(of, "rate")),
+                 rate = own > 0 ? own : json_number_value(json_object_get(file, "rate"));
     *t = (table){.about = json_string_value(json_object_get(of, "about")),
                  .of_text = json_is_true(json_object_get(of, "text")),
+                 .measure = study_text(json_object_get(of, "measure") ? of : file, "measure"),
                  .number = all.count + 1,
                  .seeds = STUDY_SEEDS};
     t->levels = levels ? (int)json_array_size(levels) : 1;
@@ -110,7 +112,7 @@ static void read_table(table *t, const study *s, const json_t *of)
             double *loss = t->loss[i][t->forms];
             *c = study_cell_of(s, name);
             t->rate[i][t->forms] = rate > 0 ? rate : c->best;
-            const int complete = study_cell_values(c, t->rate[i][t->forms], study_text(file, "measure"), loss);
+            const int complete = study_cell_values(c, t->rate[i][t->forms], t->measure, loss);
             t->seeds = c->name && complete < t->seeds ? complete : t->seeds;
             for (int seed = 0; all.ratio && seed < complete; seed++)
                 loss[seed] = log(loss[seed]);
@@ -207,6 +209,41 @@ static void put_forms(study_part *p)
     study_put(p, "count", (study_value[]){NUMBER("inside", inside), NUMBER("cells", cells), {0}});
 }
 
+/* Adds what the part's "level", or with one seed "level_of_one", says of a level to a text. */
+static char *with_level(study_part *p, char *levels, bool several, const study_value values[])
+{
+    const char *template = study_text(p->part, several ? "level" : "level_of_one");
+    char *each = study_say(p, template, values),
+         *longer = memory_text("%s%s%s", levels ? levels : "", levels ? "|" : "", each);
+    free(levels);
+    free(each);
+    return longer;
+}
+
+/* The means of a form at all levels in one row. */
+static void put_lines(study_part *p)
+{
+    for (const table *t = all.t; t < all.t + all.count; t++)
+        for (int form = 0; form < t->forms; form++) {
+            study_value values[] = {TEXT("data", t->about),
+                                    TEXT("form", t->form[form]),
+                                    NUMBER("seeds", t->seeds),
+                                    TEXT("level", NULL),
+                                    NUMBER("mean", 0),
+                                    {0},
+                                    {0}};
+            char *levels = NULL;
+            for (int level = 0; level < t->levels; level++) {
+                values[3].text = t->level[level];
+                values[4].number = shown(statistics_of(t->loss[level][form], (size_t)t->seeds).mean);
+                levels = with_level(p, levels, true, values);
+            }
+            values[5] = (study_value)TEXT("levels", levels);
+            study_put(p, "row", values);
+            free(levels);
+        }
+}
+
 /* ---- pairs ---- */
 
 /* What is asked of a pair: by which text, and the p that is corrected for these questions. */
@@ -244,17 +281,6 @@ static void set_pair(study_value to[PAIR_VALUES], const table *t, int level, int
                                              NUMBER("questions", paired ? pair_count(t) : asked->questions),
                                              TEXT("verdict", verdict)};
     memcpy(to, values, sizeof values);
-}
-
-/* Adds what the part's "level", or with one seed "level_of_one", says of a level to a text. */
-static char *with_level(study_part *p, char *levels, bool several, const study_value values[])
-{
-    const char *template = study_text(p->part, several ? "level" : "level_of_one");
-    char *each = study_say(p, template, values),
-         *longer = memory_text("%s%s%s", levels ? levels : "", levels ? "|" : "", each);
-    free(levels);
-    free(each);
-    return longer;
 }
 
 /* A form beside another, at each level. */
@@ -449,8 +475,7 @@ static int decompose(const table *t, double shares[SOURCES])
         bool complete = true;
         for (int i = 0; i < block; i++) {
             const study_cell *cell = &t->cell[i / t->seeds / t->forms][i / t->seeds % t->forms];
-            const double loss =
-                study_cell_value(cell, cell->rates[r], study_text(cell->of->file, "measure"), i % t->seeds + 1);
+            const double loss = study_cell_value(cell, cell->rates[r], t->measure, i % t->seeds + 1);
             values[rates * block + i] = loss;
             complete = complete && !isnan(loss);
         }
@@ -504,8 +529,11 @@ static double range(const table *t, int level, int form)
 
 static void put_ranges(study_part *p)
 {
-    static const char *const names[LEVELS][2] = {
-        {"level_1", "range_1"}, {"level_2", "range_2"}, {"level_3", "range_3"}};
+    static const char *const names[LEVELS][2] = {{"level_1", "range_1"},
+                                                 {"level_2", "range_2"},
+                                                 {"level_3", "range_3"},
+                                                 {"level_4", "range_4"},
+                                                 {"level_5", "range_5"}};
     for (const table *t = all.t; t < all.t + all.count; t++) {
         int least = 0, most = 0;
         for (int f = 0; f < t->forms; f++) {
@@ -533,9 +561,9 @@ static void put_ranges(study_part *p)
 static const struct {
     const char *name;
     void (*put)(study_part *p);
-} rules[] = {{"forms", put_forms},         {"pairs", put_pairs},        {"comparisons", put_comparisons},
-             {"published", put_published}, {"shares", put_shares},      {"differences", put_differences},
-             {"ranges", put_ranges},       {"claims", study_put_claims}};
+} rules[] = {{"forms", put_forms},         {"pairs", put_pairs},         {"comparisons", put_comparisons},
+             {"published", put_published}, {"shares", put_shares},       {"differences", put_differences},
+             {"ranges", put_ranges},       {"claims", study_put_claims}, {"lines", put_lines}};
 
 void study_put_rule(study_part *p, const char *rule)
 {

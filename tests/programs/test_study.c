@@ -136,7 +136,8 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
         {"gelu-autoencoder", "gelu-autoencoder-quick", "Is GELU better than ReLU (published: yes, 0.55 times"},
         {"shakespeare", "shakespeare-quick", "Is SwiGLU better than GELU (both published runs: yes)? Not decided"},
         {"deviation --only '[rgs]*-lr0.001-*'", "deviation-quick",
-         "Of the spread of the test loss over 3 deviations, "}};
+         "Of the spread of the test loss over 3 deviations, "},
+        {"gated-start --only 'adamw-*-lr0.008-seed1'", "gated-start-quick", "GPT with AdamW</td><td>swiglu"}};
     char arguments[200], file[200];
     for (size_t i = 0; i < sizeof studies / sizeof studies[0]; i++) {
         snprintf(arguments, sizeof arguments, "%s --quick", studies[i].name);

@@ -1,72 +1,72 @@
 #!/usr/bin/env python3
-"""On which curve do the steps of gated-start lie? Tables from runs.csv beside this file: python3 docs/studies/gated-start/collapse.py
-
-A cell is a form at a scale s. Its steps are the geometric mean over seeds. A cubic in x fits their logarithms, x the logarithm of s, of
-the deviation a of hidden activations (gradients of the last weights are proportional to it), or of the output's, o = s a: all known before
-training. rms is the fit's error in percent; the power is that of s in gated and squared forms, beside 1 in plain ones, that fits best, with
-an offset: 1.5 for o, 2 for a, 1 for s. Intervals: the middle 95 % of 500 bootstrap samples of the forms of either kind. Needs NumPy."""
+"""What steps depend on: python3 docs/studies/gated-start/collapse.py [runs.csv] prints collapse.md. ../../gated-start.md explains it."""
 import csv
-import math
 import os
 import re
 import sys
 
 import numpy as np
 
-erf = np.vectorize(math.erf)
-FORMS = {"identity": lambda z: z, "relu": lambda z: np.maximum(z, 0), "gelu_exact": lambda z: z * (1 + erf(z / 2**0.5)) / 2,
-         "silu": lambda z: z / (1 + np.exp(-z)), "relu_squared": lambda z: np.maximum(z, 0) ** 2}
-PLAIN = ["identity", "relu", "gelu_exact", "silu"]
-Z = np.linspace(-9, 9, 3601)
+FILE = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs.csv")
+X = np.linspace(-9, 9, 1801)
+WEIGHT = np.exp(-X * X / 2) * 0.01 / (2 * np.pi) ** 0.5
+SILU, GELU = lambda z: z / (1 + np.exp(-z)), lambda z: z * np.interp(z, X, np.cumsum(WEIGHT) - WEIGHT / 2)
+F = {"identity": lambda z: z, "relu": lambda z: np.maximum(z, 0), "relu_squared": lambda z: np.maximum(z, 0) ** 2, "silu": SILU,
+     "gelu_exact": GELU, "swiglu": SILU, "geglu": GELU}
+PLAIN, P = ("identity", "relu", "gelu_exact", "silu"), np.arange(-0.5, 2.01, 0.05)
 
 
-def hidden(form, z):
-    """Deviation of hidden activations for pre-activations of deviation z."""
-    gate = {"swiglu": "silu", "geglu": "gelu_exact"}.get(form, form)
-    return (np.sum(FORMS[gate](z * Z) ** 2 * np.exp(-Z * Z / 2)) * (Z[1] - Z[0]) / (2 * np.pi) ** 0.5) ** 0.5 * (z if gate != form else 1)
+def hidden(form, z):  # deviation of hidden activations whose pre-activations have the deviation z
+    return np.sum(F[form](z * X) ** 2 * WEIGHT) ** 0.5 * (z if form.endswith("glu") else 1)
 
 
-def read(part, rate, measure, path):
-    cells = {}
-    for row in csv.DictReader(open(path)):
-        m = re.fullmatch(rf"{part}-([a-z_]+)-(?:ffn-)?init-scale([\d.e-]+)-lr{rate}", row["group"])
-        if m:
-            cells.setdefault((m[1], float(m[2])), []).append(float(row[measure] or "nan"))
-    return {key: np.exp(np.mean(np.log(steps))) for key, steps in cells.items()}
+def line(d, t):  # the error in percent of t0 + c d, its t0 and c
+    best = np.linalg.lstsq(np.c_[1 / t, d / t], np.ones(len(t)), rcond=None)[0]
+    return 100 * np.mean(((best[0] + best[1] * d) / t - 1) ** 2) ** 0.5, *best
 
 
-def residuals(x, t, degree=3):
-    x = (x - x.mean()) / (np.ptp(x) or 1)
-    return np.log(t) - np.polyval(np.polyfit(x, np.log(t), degree), x)
+def cubic(x, t):
+    return 100 * np.mean(np.expm1(np.polyval(np.polyfit(x - x.mean(), np.log(t), 3), x - x.mean()) - np.log(t)) ** 2) ** 0.5
 
 
-def power(keys, t):
-    """The power of s in gated and squared forms, and their offset, whose fit is best."""
-    gated, s = np.array([f not in PLAIN for f, _ in keys]), np.log([s for _, s in keys])
-    grid = [(np.sum(residuals(np.where(gated, p * s + c, s), t) ** 2), p) for p in np.arange(0.4, 3.01, 0.1) for c in np.arange(-2, 3.1, 0.25)]
-    return min(grid)[1]
+def power(ways, t):
+    return P[np.argmin([line(ways[:, k], t)[0] for k in range(len(P))])]
 
 
-def main():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "runs.csv") if len(sys.argv) < 2 else sys.argv[1]
-    random = np.random.default_rng(1)
-    for part, rate, z in (("adamw", "0.008", 0.4**0.5), ("adamw", "0.016", 0.4**0.5), ("slow", "0.004", 0.4**0.5), ("muon", "0.016", 0.4**0.5),
-                          ("perldiag", "0.008", 0.4**0.5), ("digits-sgd", "0.004", 1), ("digits-adamw", "0.001", 1), ("digits-muon", "0.001", 1)):
-        cells = read(part, rate, "steps_to_" + {"p": "2.551", "d": "1.1513"}.get(part[0], "2.451"), path)
-        keys = [key for key in cells if cells[key] > 0]
-        forms, t = sorted({f for f, _ in keys}), np.array([cells[key] for key in keys])
-        for f in forms:
-            print(f"| {part} {rate} | {f} | " + " | ".join(f"{cells[k]:.0f}" for k in sorted(cells) if k[0] == f) + " |")
-        if len(forms) < 4:
-            continue
-        x = {"s": [s for _, s in keys], "a": [hidden(f, s * z) for f, s in keys], "o": [s * hidden(f, s * z) for f, s in keys]}
-        rms = {name: 100 * np.mean(residuals(np.log(v), t) ** 2) ** 0.5 for name, v in x.items()}
-        samples = []
-        for _ in range(100):
-            drawn = [f for kind in (PLAIN, [f for f in forms if f not in PLAIN]) for f in random.choice([f for f in forms if f in kind], len([f for f in forms if f in kind]))]
-            chosen = [k for f in drawn for k in keys if k[0] == f]
-            samples.append(power(chosen, np.array([cells[k] for k in chosen])))
-        print(part, rate, {k: round(v, 1) for k, v in rms.items()}, "constant", round(100 * np.std(np.log(t)), 1), "power", round(power(keys, t), 2), np.percentile(samples, [2.5, 97.5]))
+def read():  # {(part, rate, loss): {(form, scale): steps of the seeds that all cells have}}
+    parts = {}
+    for row in csv.DictReader(open(FILE)):
+        part, form, s, rate = re.fullmatch(r"([a-z-]+?)-([a-z_]+)-(?:ffn-)?init-scale([\d.e-]+)-lr([\d.e-]+)", row["group"]).groups()
+        for loss in ("1.1513",) if "model=mlp" in row["options"] else ("2.551", "2.651") if part == "perldiag" else ("2.451", "2.551"):
+            parts.setdefault((part, rate, loss), {}).setdefault((form, float(s)), []).append(float(row["steps_to_" + loss] or "nan"))
+    return {key: {k: v[:min(map(len, of.values()))] for k, v in of.items()} for key, of in parts.items()}
 
 
-main()
+random, parts = np.random.default_rng(1), read()
+print("| runs | rate | loss | cells | not reached | seeds | t0 | c | p = 1 | p = 0 | o | s | none | p | forms drawn | one left out |" + "\n|" + "---|" * 16)
+for (part, rate, loss), cells in parts.items():
+    keys = [k for k in cells if np.all(np.isfinite(cells[k]))]
+    if len(keys) < 12:
+        continue
+    t, s, scale = np.exp(np.log([cells[k] for k in keys]).mean(1)), np.array([k[1] for k in keys]), 1 if "-" in part else 0.4**0.5
+    u = [np.exp(np.linspace(np.log(k[1]), 0, 60)) for k in keys]
+    a = [np.array([hidden(k[0], scale * x) for x in path]) for k, path in zip(keys, u)]
+    ways = np.array([[np.sum(np.diff(x) * (y[1:] ** -p + y[:-1] ** -p) / 2) for p in P] for x, y in zip(u, a)])
+    one, zero = (line(ways[:, np.argmin(abs(P - p))], t) for p in (1, 0))
+    kinds = [list({f for f, _ in keys if (f in PLAIN) == plain}) for plain in (True, False)]
+    draws = [[i for kind in map(sorted, kinds) for f in random.choice(kind, len(kind)) for i, k in enumerate(keys) if k[0] == f] for _ in range(200)]
+    out = [[i for i, k in enumerate(keys) if without not in k] for without in {*sum(kinds, []), *s}]
+    low, high = np.percentile([power(ways[d], t[d]) for d in draws], [2.5, 97.5])
+    less = [power(ways[d], t[d]) for d in out]
+    print(f"| {part} | {rate} | {loss} | {len(keys)} | {len(cells) - len(keys)} | {len(cells[keys[0]])} | {min(one, zero)[1]:.0f} | {min(one, zero)[2]:.0f} | {one[0]:.1f} | "
+          f"{zero[0]:.1f} | {cubic(np.log(s * [y[0] for y in a]), t):.1f} | {cubic(np.log(s), t):.1f} | {line(0 * t, t)[0]:.1f} | {power(ways, t):.2f} | "
+          f"{low:.2f} to {high:.2f} | {min(less):.2f} to {max(less):.2f} |")
+print("\n| runs | beside | loss | cells | mean ratio | error |\n|---|---|---|---|---|---|")
+for one, other in ((("narrow", "0.016"), ("adamw", "0.008")), (("narrow", "0.016"), ("adamw", "0.016")), (("wide", "0.004"), ("adamw", "0.008")),
+                   (("wide", "0.004"), ("slow", "0.004")), (("adamw", "0.016"), ("adamw", "0.008")), (("slow", "0.004"), ("adamw", "0.008"))):
+    for loss in ("2.451", "2.551"):
+        a, b = parts.get((*one, loss), {}), parts.get((*other, loss), {})
+        ratio = np.array([np.exp(np.nanmean(np.log(a[k])) - np.nanmean(np.log(b[k]))) for k in a if k in b])
+        ratio = ratio[ratio > 0]
+        if len(ratio):
+            print(f"| {' '.join(one)} | {' '.join(other)} | {loss} | {len(ratio)} | {np.exp(np.log(ratio).mean()):.2f} | {100 * np.mean((ratio - 1) ** 2) ** 0.5:.1f} |")

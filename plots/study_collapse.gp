@@ -1,0 +1,91 @@
+# Steps until a loss is reached, for each form and scale s of the initial weights: above against the deviation of the output before
+# training, below against s, and with SGD against the way of the weights from s to 1, divided by their speed.
+#
+#     gnuplot -c plots/study_collapse.gp results/studies/gated-start    # reads forms.csv, draws gated-start.png and .svg
+
+if (!exists("dir") && exists("ARG1") && strlen(ARG1)) { dir = ARG1[1:1] eq "/" ? ARG1 : "./" . ARG1 }
+if (!exists("dir")) dir = "results"
+if (!exists("out")) out = dir
+set datafile separator comma
+set datafile columnheaders
+set datafile missing NaN # lines go on over rows of other forms
+data = dir . "/forms.csv"
+
+forms = "identity relu gelu_exact silu relu_squared swiglu geglu"
+colours = "BBBBBB 000000 0072B2 CC79A7 E69F00 D55E00 009E73"
+array shapes[7] = [2, 7, 5, 9, 6, 4, 8]
+array panels[3] = ["GPT with AdamW", "GPT with Muon", "MLP with SGD"]
+array way[3] = [0, 0, 1] # whether the speed of the weights depends on the gradient's size
+array deviation[3] = [sqrt(0.4), sqrt(0.4), 1] # of pre-activations at scale 1
+
+# The deviation a of hidden activations whose pre-activations have the deviation z, by the trapezoid rule.
+plain(form, x) = form eq "relu" || form eq "relu_squared" ? (x > 0 ? x : 0) : form eq "gelu_exact" || form eq "geglu" ? x * norm(x) : \
+                 form eq "silu" || form eq "swiglu" ? x / (1 + exp(-x)) : x
+f(form, x) = form eq "relu_squared" ? plain(form, x) ** 2 : plain(form, x)
+square(form, z) = 0.1 / sqrt(2 * pi) * sum [i=-60:60] f(form, z * i / 10.0) ** 2 * exp(-(i / 10.0) ** 2 / 2)
+hidden(form, z) = sqrt(square(form, z)) * (form eq "swiglu" || form eq "geglu" ? z : 1)
+# The integral of ds / a from s to 1, by the midpoint rule on the logarithm of s.
+distance(form, s, z) = -log(s) / 24 * sum [i=0:23] s ** ((i + 0.5) / 24) / hidden(form, z * s ** ((i + 0.5) / 24))
+number(panel) = panel eq panels[1] ? 1 : panel eq panels[2] ? 2 : panel eq panels[3] ? 3 : 0
+
+set table $ways separator comma # panel, form, output, way, mean, steps
+plot data using (number(strcol("panel"))):(sum [k=1:7] (strcol("form") eq word(forms, k)) * k): \
+    (k = number(strcol("panel")), k ? column("s") * hidden(strcol("form"), deviation[k] * column("s")) : NaN): \
+    (k == 0 ? NaN : way[k] ? distance(strcol("form"), column("s"), deviation[k]) : column("s")):(column("mean")):(column("steps")):(column("seed")) with table
+unset table
+set datafile nocolumnheaders
+of(panel, form, value) = $1 == panel && $2 == form ? value : NaN
+first(panel, form, value) = $7 == 1 ? of(panel, form, value) : NaN
+
+set border 3 linecolor rgb "#606060"
+set tics nomirror out textcolor rgb "#404040"
+set grid ytics linecolor rgb "#e0e0e0" linetype 1 linewidth 1
+set fit quiet logfile "/dev/null"
+png = 'set terminal pngcairo size 980, 640 font "DejaVu Sans,11" background rgb "white"'
+svg = 'set terminal svg size 980, 640 font "DejaVu Sans,12" background rgb "white" noenhanced'
+do for [format in "png svg"] {
+    eval format eq "png" ? png : svg
+    set output out . "/gated-start." . format
+    set multiplot layout 2, 3 margins 0.075, 0.98, 0.17, 0.94 spacing 0.065, 0.18
+    do for [row=1:2] {
+        do for [panel=1:3] {
+            stats $ways using ($1 == panel ? $5 : NaN) nooutput
+            if (!exists("STATS_records")) { set multiplot next; continue } # this table is not complete
+            unset label
+            unset key
+            unset logscale
+            set ylabel panel == 1 ? "steps until the loss is reached" : ""
+            set yrange [0 : STATS_max * 1.08]
+            if (panel == 3) { set yrange [*:*]; set logscale y }
+            set title panels[panel] . (row == 1 ? " against the output" : way[panel] ? " against the way" : " against s") noenhanced
+            if (row == 1) {
+                set logscale x
+                set xlabel "deviation of the output at the start" noenhanced
+                set xrange [1e-5 : 3]
+                set xtics auto
+                set format x "10^{%L}"
+                if (format eq "svg") { set format x "1e%L" }
+                plot for [k=1:7] $ways using (of(panel, k, $3)):6 with points pointtype shapes[k] pointsize 0.4 linecolor rgb "#80" . word(colours, k) notitle, \
+                     for [k=1:7] $ways using (first(panel, k, $3)):5 with linespoints pointtype shapes[k] linewidth 1.5 linecolor rgb "#" . word(colours, k) notitle
+            } else {
+                t0 = 100.0
+                c = 100.0
+                g(x) = way[panel] ? t0 + c * x : NaN
+                if (way[panel]) { fit t0 + c * x $ways using ($1 == panel && $7 == 1 ? $4 : NaN):5:5 zerror via t0, c }
+                if (way[panel]) { set label sprintf("line: %.0f + %.0f x", t0, c) at graph 0.06, 0.92 textcolor rgb "#606060" noenhanced }
+                set format x "%g"
+                set xtics auto
+                if (!way[panel]) { set xtics ("1/16" 1.0 / 16, "1/8" 1.0 / 8, "1/4" 0.25, "1/2" 0.5, "1" 1) }
+                set xlabel way[panel] ? "integral of ds / a(s) from s to 1" : "scale s of the initial weights" noenhanced
+                set logscale x
+                set xrange [way[panel] ? 0.3 : 0.05 : way[panel] ? 50 : 1.2]
+                if (panel == 1) { set key at screen 0.5, 0.02 center bottom horizontal Left reverse maxrows 1 samplen 1 noenhanced }
+                plot g(x) with lines linecolor rgb "#909090" dashtype 2 notitle, \
+                     for [k=1:7] $ways using (first(panel, k, $4)):5 with linespoints pointtype shapes[k] linewidth 1.5 linecolor rgb "#" . word(colours, k) title word(forms, k)
+            }
+            set xrange [*:*]
+        }
+    }
+    unset multiplot
+    set output
+}

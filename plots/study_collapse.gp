@@ -14,9 +14,9 @@ data = dir . "/forms.csv"
 forms = "identity relu gelu_exact silu relu_squared swiglu geglu"
 colours = "BBBBBB 000000 0072B2 CC79A7 E69F00 D55E00 009E73"
 array shapes[7] = [2, 7, 5, 9, 6, 4, 8]
-array panels[3] = ["GPT with AdamW", "GPT with Muon", "MLP with SGD"]
+array panels[3] = ["GPT with AdamW", "MLP with AdamW", "MLP with SGD"]
 array way[3] = [0, 0, 1] # whether the speed of the weights depends on the gradient's size
-array deviation[3] = [sqrt(0.4), sqrt(0.4), 1] # of pre-activations at scale 1
+array deviation[3] = [sqrt(0.4), 1, 1] # of pre-activations at scale 1
 
 # The deviation a of hidden activations whose pre-activations have the deviation z, by the trapezoid rule.
 plain(form, x) = form eq "relu" || form eq "relu_squared" ? (x > 0 ? x : 0) : form eq "gelu_exact" || form eq "geglu" ? x * norm(x) : \
@@ -70,7 +70,6 @@ do for [format in "png svg"] {
             } else {
                 t0 = 100.0
                 c = 100.0
-                g(x) = way[panel] ? t0 + c * x : NaN
                 if (way[panel]) { fit t0 + c * x $ways using ($1 == panel && $7 == 1 ? $4 : NaN):5:5 zerror via t0, c }
                 if (way[panel]) { set label sprintf("line: %.0f + %.0f x", t0, c) at graph 0.06, 0.92 textcolor rgb "#606060" noenhanced }
                 set format x "%g"
@@ -79,13 +78,29 @@ do for [format in "png svg"] {
                 set xlabel way[panel] ? "integral of ds / a(s) from s to 1" : "scale s of the initial weights" noenhanced
                 set logscale x
                 set xrange [way[panel] ? 0.3 : 0.05 : way[panel] ? 50 : 1.2]
-                if (panel == 1) { set key at screen 0.5, 0.02 center bottom horizontal Left reverse maxrows 1 samplen 1 noenhanced }
-                plot g(x) with lines linecolor rgb "#909090" dashtype 2 notitle, \
-                     for [k=1:7] $ways using (first(panel, k, $4)):5 with linespoints pointtype shapes[k] linewidth 1.5 linecolor rgb "#" . word(colours, k) title word(forms, k)
+                plot for [i=1:way[panel]] t0 + c * x with lines linecolor rgb "#909090" dashtype 2 notitle, \
+                     for [k=1:7] $ways using (first(panel, k, $4)):5 with linespoints pointtype shapes[k] linewidth 1.5 linecolor rgb "#" . word(colours, k) notitle
             }
             set xrange [*:*]
         }
     }
+    unset border
+    unset tics
+    unset title
+    unset label
+    unset logscale
+    unset xlabel
+    unset ylabel
+    set lmargin at screen 0.01
+    set rmargin at screen 0.99
+    set bmargin at screen 0.01
+    set tmargin at screen 0.06
+    set xrange [0 : 1]
+    set yrange [0 : 1]
+    set key at screen 0.5, 0.035 center center horizontal Left reverse width 1 samplen 1.5 noenhanced
+    plot 0 with lines linecolor rgb "white" notitle, for [k=1:7] keyentry with linespoints pointtype shapes[k] linewidth 1.5 linecolor rgb "#" . word(colours, k) title word(forms, k)
     unset multiplot
+    set border 3 linecolor rgb "#606060"
+    set tics nomirror out textcolor rgb "#404040"
     set output
 }

@@ -19,7 +19,7 @@
 
 /* ---- tables: the forms of a grid at each level, each at its best rate by validation ---- */
 
-enum { LEVELS = 5, FORMS = 16, TABLES = 16, PAIRS = LEVELS * FORMS * (FORMS - 1) / 2 };
+enum { LEVELS = 5, FORMS = 16, TABLES = 20, PAIRS = LEVELS * FORMS * (FORMS - 1) / 2 };
 
 typedef struct table {
     int number; /* from 1 */

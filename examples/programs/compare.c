@@ -19,19 +19,19 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct comparison {
+typedef struct session {
     pool all; /* first: pool_train calls show_so_far with it */
     experiment e;
     char folder[PATH_MAX]; /* of the runs */
     char *command;
     double next_report;   /* when the report is due again during the runs */
     bool drawn, reported; /* there are pictures, and a report, of all runs */
-} comparison;
+} session;
 
 /* ---- the comparison ---- */
 
 /* The options, the version, and a description of the data. */
-static json_t *config_of(const comparison *c)
+static json_t *config_of(const session *c)
 {
     json_t *config = json_object();
     json_object_set_new(config, "version", json_string(tg_version()));
@@ -45,7 +45,7 @@ static json_t *config_of(const comparison *c)
 }
 
 /* Lists the runs, and finds the unfinished ones. */
-static bool list_runs(comparison *c, tg_error *error)
+static bool list_runs(session *c, tg_error *error)
 {
     char path[PATH_MAX];
     snprintf(c->folder, sizeof c->folder, "%.*s/runs", PATH_MAX - 8, c->e.settings.run.out);
@@ -65,7 +65,7 @@ static bool list_runs(comparison *c, tg_error *error)
 }
 
 /* Reads all results in the folder, in the order of the runs; NULL when memory runs out. */
-static runlog *read_all(const comparison *c)
+static runlog *read_all(const session *c)
 {
     const experiment *e = &c->e;
     runlog *log = runlog_new(e->settings.run.out);
@@ -77,7 +77,7 @@ static runlog *read_all(const comparison *c)
 }
 
 /* "mnist: 784-128x8-10, rms norm, residual, adamw", for the pictures. */
-static void describe(const comparison *c, char *title, size_t size)
+static void describe(const session *c, char *title, size_t size)
 {
     const run_spec s = experiment_spec(&c->e, 0);
     const bool normalised = strcmp(s.net.norm, tg_norm_name(TG_NORM_NONE)) != 0;
@@ -89,7 +89,7 @@ static void describe(const comparison *c, char *title, size_t size)
 }
 
 /* True if the table is printed for people, not in a format for other programs. */
-static bool is_for_reading(const comparison *c)
+static bool is_for_reading(const session *c)
 {
     return strcmp(c->e.settings.format, "table") == 0;
 }
@@ -111,7 +111,7 @@ typedef struct look_texts {
     char title[400], words[EXPERIMENT_POINT], rates[EXPERIMENT_POINT], *names[2];
 } look_texts;
 
-static plots_look look_of(const comparison *c, const runlog *log, look_texts *texts)
+static plots_look look_of(const session *c, const runlog *log, look_texts *texts)
 {
     const dataset *data = &c->e.from.data;
     describe(c, texts->title, sizeof texts->title);
@@ -128,7 +128,7 @@ static plots_look look_of(const comparison *c, const runlog *log, look_texts *te
 }
 
 /* Draws the pictures, on the terminal too. */
-static plots_outcome draw(const comparison *c, const runlog *log)
+static plots_outcome draw(const session *c, const runlog *log)
 {
     const char *out = c->e.settings.run.out;
     tg_error error;
@@ -151,7 +151,7 @@ static void print_wrapped(FILE *out, void (*write)(const void *context, FILE *to
     free(text);
 }
 
-static bool write_report(const comparison *c, const runlog *log, bool drawn, bool running)
+static bool write_report(const session *c, const runlog *log, bool drawn, bool running)
 {
     tg_error error;
     char title[400];
@@ -166,7 +166,7 @@ static bool write_report(const comparison *c, const runlog *log, bool drawn, boo
 /* ---- for a paper ---- */
 
 typedef struct paper_subject {
-    const comparison *c;
+    const session *c;
     const runlog *log;
 } paper_subject;
 
@@ -188,7 +188,7 @@ static void put_methods(const void *of, FILE *to)
     runlog_print_definitions(p->log, "table", to);
 }
 
-static bool write_paper(const comparison *c, const runlog *log)
+static bool write_paper(const session *c, const runlog *log)
 {
     tg_error error;
     look_texts texts;
@@ -211,7 +211,7 @@ static bool write_paper(const comparison *c, const runlog *log)
 /* Writes a report of the results so far, every second or so. */
 static void show_so_far(void *context)
 {
-    comparison *c = context;
+    session *c = context;
     const double begin = jobs_clock();
     if (begin < c->next_report)
         return;
@@ -221,7 +221,7 @@ static void show_so_far(void *context)
     c->next_report = report_next(begin, jobs_clock());
 }
 
-static jobs_outcome run_all(comparison *c)
+static jobs_outcome run_all(session *c)
 {
     const sweep *shared = &c->e.settings.sweep;
     const int complete = c->all.complete_count;
@@ -236,7 +236,7 @@ static jobs_outcome run_all(comparison *c)
 }
 
 /* How many runs are finished now, in any process. */
-static int count_finished(const comparison *c)
+static int count_finished(const session *c)
 {
     int finished = 0;
     for (int i = 0; i < c->all.count; i++)
@@ -245,7 +245,7 @@ static int count_finished(const comparison *c)
 }
 
 /* True if the folder has all runs that this process was to train. */
-static bool is_all_there(const comparison *c)
+static bool is_all_there(const session *c)
 {
     int missing = 0;
     for (int i = 0; i < c->all.pending_count; i++)
@@ -261,7 +261,7 @@ static void list_files(const void *context, FILE *to)
 {
     static const char *const names[] = {"runs.csv",  "curves.csv", "summary.csv", "pairs.csv", "confusion.csv",
                                         "noise.csv", "search.csv", "config.json", NULL};
-    const comparison *c = context;
+    const session *c = context;
     const char *folder = c->e.settings.run.out;
     char path[PATH_MAX];
     fprintf(to, "\nin %s/:", folder);
@@ -277,7 +277,7 @@ static void list_files(const void *context, FILE *to)
 }
 
 /* Prints the command of `train` that repeats a run, in one line. */
-static void print_repetition(const comparison *c, int run)
+static void print_repetition(const session *c, int run)
 {
     char out[PATH_MAX];
     const int number = c->all.run[run].number;
@@ -292,7 +292,7 @@ static void print_repetition(const comparison *c, int run)
 }
 
 /* Writes files and pictures, and prints the table even if these fail; returns the exit status. */
-static int show_results(comparison *c)
+static int show_results(session *c)
 {
     tg_error error;
     runlog *log = read_all(c);
@@ -317,7 +317,7 @@ static int show_results(comparison *c)
 }
 
 /* False, with a message, if the options contradict each other. */
-static bool read_options(comparison *c, int argc, char **argv)
+static bool read_options(session *c, int argc, char **argv)
 {
     tg_error error;
     c->e = experiment_defaults();
@@ -337,7 +337,7 @@ static bool read_options(comparison *c, int argc, char **argv)
 
 /* Claims the folder for this comparison, which may have other seeds and activations than before. False and one line if
  * it belongs to another comparison, or if it is to be overwritten while another process works in it. */
-static bool claim(comparison *c, tg_error *error)
+static bool claim(session *c, tg_error *error)
 {
     static const char *const ignored[] = {"version",        "seeds",          "activations", "jobs",     "out",
                                           "format",         "no-plots",       "report",      "paper",    "config",
@@ -356,7 +356,7 @@ static bool claim(comparison *c, tg_error *error)
 }
 
 /* All work before the first run. False and one line on failure. */
-static bool prepare(comparison *c, tg_error *error)
+static bool prepare(session *c, tg_error *error)
 {
     run_spec *s = &c->e.settings.run;
     if (!experiment_prepare(&c->e, NULL, error))
@@ -373,7 +373,7 @@ static bool has_ended(const jobs_outcome *outcome)
 }
 
 /* With --lr auto or --init-scale auto: adds points and their runs, if the search is not finished. */
-static bool grow(comparison *c)
+static bool grow(session *c)
 {
     int best[EXPERIMENT_FORMS];
     tg_error error;
@@ -393,7 +393,7 @@ static bool grow(comparison *c)
 
 int main(int argc, char **argv)
 {
-    static comparison c;
+    static session c;
     tg_error error;
     if (data_sets_count(argc, argv) > 1)
         return data_sets_compare(argc, argv);

@@ -132,18 +132,11 @@ static runlog *read_log(const training *t)
 {
     tg_error error;
     const run_spec *s = t->run.spec;
-    const dataset *data = &t->from.data;
-    const bool classes = !t->from.is_text && source_classifies(s, &t->from);
+    runlog_about about = source_about(s, &t->from);
     runlog *log = runlog_new(s->out);
     runlog_options(log, config_of(t));
-    runlog_describe(log, &(runlog_about){.one_run = true,
-                                         .of = t->from.is_text          ? RUNLOG_TEXT
-                                               : source_reconstructs(s) ? RUNLOG_COPIES
-                                                                        : RUNLOG_ROWS_OF_TABLE,
-                                         .tested = t->from.test.count > 0,
-                                         .targets = data->task == DATASET_CLASSIFICATION ? 0 : data->targets,
-                                         .class_names = classes ? data->class_names : NULL,
-                                         .classes = classes ? data->classes : 0});
+    about.one_run = true;
+    runlog_describe(log, &about);
     const int number = runlog_add_run(log, s->net.activation, (uint64_t)s->seed, s->folds ? s->fold : 0,
                                       (long)tg_parameters_size(tg_model_parameters(t->run.model)));
     if (!record_read(s->out, runlog_at(log, number), &error))

@@ -143,7 +143,7 @@ static comparison made(runlog_run runs[], double (*values)[ROWS], double (*const
                     .measure_count = 1,
                     .runs = runs,
                     .run_count = GROUPS * SEEDS,
-                    .redrawn = true,
+                    .about.redrawn = true,
                     .has_constant = true};
     for (int i = 0; i < c.run_count; i++) {
         const int g = i / SEEDS, seed = i % SEEDS;
@@ -208,7 +208,7 @@ START_TEST(the_hint_compares_on_the_same_rows)
                     .runs = runs,
                     .run_count = 4,
                     .has_constant = true,
-                    .remedy = "--norm rms"};
+                    .about.remedy = "--norm rms"};
     static char text[8192];
     for (int i = 0; i < 4; i++)
         runs[i] = (runlog_run){.group = "relu",

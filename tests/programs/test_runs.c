@@ -183,7 +183,9 @@ START_TEST(folds_are_values_of_their_own_or_those_of_all_seeds_one)
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.deviation, sqrt(4 * 0.02 / 11), 1e-12);
     free(groups);
     /* a value for each fold, the mean over the seeds */
-    runlog_describe(log, &(runlog_about){.note = "Folds cut once.", .redrawn = true, .same_folds = true});
+    runlog_describe(
+        log,
+        &(runlog_about){.compared.note = "Folds cut once.", .compared.redrawn = true, .compared.same_folds = true});
     groups = run_log_groups(log, &count);
     ck_assert_int_eq(groups[1].pairs, 4);
     ck_assert_double_eq_tol(groups[1].of[TEST_LOSS].difference.mean, 1.1, 1e-12);
@@ -217,7 +219,7 @@ START_TEST(rows_that_seeds_share_widen_the_interval)
                 runlog_set_rows(runlog_at(log, run), values[0], 2);
                 run_log_finish(log, run, 1, NAN, (loss[0] + loss[1]) / 2);
             }
-        runlog_describe(log, &(runlog_about){.note = "Splits.", .redrawn = redrawn});
+        runlog_describe(log, &(runlog_about){.compared.note = "Splits.", .compared.redrawn = redrawn});
         int count;
         comparison_group *groups = run_log_groups(log, &count);
         const statistics_estimate found = groups[1].of[TEST_LOSS].difference;
@@ -248,7 +250,7 @@ static runlog *searched(void)
                 if (!(a == 0 && rate == 2 && seed == 2)) /* relu's best rate is excluded: a run diverged */
                     run_log_finish(log, run, x, NAN, rates[rate]);
             }
-    runlog_describe(log, &(runlog_about){.note = "Said before."});
+    runlog_describe(log, &(runlog_about){.compared.note = "Said before."});
     return log;
 }
 

@@ -105,7 +105,7 @@ static const char *table_with_failures(size_t classes, int failed)
 {
     static char no[] = "no", yes[] = "yes", *const names[] = {no, yes};
     runlog *log = runlog_new(temporary_folder());
-    runlog_describe(log, &(runlog_about){.class_names = classes ? names : NULL, .classes = classes});
+    runlog_describe(log, &(runlog_about){.compared.class_names = classes ? names : NULL, .compared.classes = classes});
     for (int run = 0; run < 4; run++) {
         runlog_add_run(log, run % 2 ? "silu" : "relu", run < 2 ? 1 : 2, 0, 10);
         if (run >= 4 - failed)

@@ -459,7 +459,7 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
                     .measure_count = 1,
                     .runs = runs,
                     .run_count = 2 * SEEDS,
-                    .redrawn = true};
+                    .about.redrawn = true};
     for (int i = 0; i < 2 * SEEDS; i++) {
         const int seed = i / 2, relu = i % 2 == 0;
         for (int k = 0; k < ROWS; k++) { /* row 0 or row 1, and 19 others */
@@ -485,7 +485,7 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
     free(groups);
     static char text[8192];
     for (int few = 0; few < 2; few++) {
-        c.rows = few ? 60 : 200;
+        c.about.rows = few ? 60 : 200;
         FILE *out = tmpfile();
         comparison_print(&c, "markdown", out);
         rewind(out);
@@ -526,7 +526,7 @@ START_TEST(hints_are_given_where_they_are_due)
                     .has_constant = true,
                     .runs = runs,
                     .run_count = 4,
-                    .remedy = "--norm rms",
+                    .about.remedy = "--norm rms",
                     .still_falling = 3,
                     .test_samples = 40};
     static const char *const hints[] = {

@@ -25,7 +25,7 @@ static void add_series(runlog *log)
         runlog_add_series(runlog_at(log, run), RUNLOG_NOISE, (double[]){0.5, 2 * first, 0.5}, 3);
     }
     static char no[] = "no", yes[] = "yes, it \"is\"", *const names[] = {no, yes};
-    runlog_describe(log, &(runlog_about){.class_names = names, .classes = 2});
+    runlog_describe(log, &(runlog_about){.compared.class_names = names, .compared.classes = 2});
 }
 
 START_TEST(series_are_written_over_the_finished_runs)

@@ -22,7 +22,7 @@ static const runlog_run *find_run(const comparison *c, const char *group, const 
 /* True if two runs are averaged into the same value. */
 static bool is_same_unit(const comparison *c, const runlog_run *a, const runlog_run *b)
 {
-    return a->fold == b->fold && (c->same_folds || a->seed == b->seed);
+    return a->fold == b->fold && (c->about.same_folds || a->seed == b->seed);
 }
 
 /* ---- a value for each seed ---- */
@@ -114,7 +114,7 @@ static int gather(const comparison *c, const char *group, const char *rival, int
     const comparison_measure *m = &c->measures[measure];
     int count = 0;
     w->row_count = 0;
-    w->by_rows = c->redrawn && !c->same_folds;
+    w->by_rows = c->about.redrawn && !c->about.same_folds;
     for (int i = 0; i < c->run_count; i++) {
         const runlog_run *run = &c->runs[i];
         const runlog_run *partner = rival && rival != constant ? find_run(c, rival, run) : run;
@@ -136,7 +136,7 @@ static int gather(const comparison *c, const char *group, const char *rival, int
     for (int i = 0; i < count; i++) {
         w->values[i] = w->units[i].value / w->units[i].runs;
         w->rivals[i] = w->units[i].rival / w->units[i].runs;
-        w->validation[i] = c->validates ? w->units[i].validation / w->units[i].runs : NAN;
+        w->validation[i] = c->about.validates ? w->units[i].validation / w->units[i].runs : NAN;
     }
     return count;
 }
@@ -344,15 +344,15 @@ static comparison_pair pair_of(const comparison *c, const comparison_group *grou
     pair.test = statistics_compare(w->values, w->rivals, (size_t)pair.pairs);
     if (w->by_rows && pair.pairs > 1) {
         pair.here_p = pair.test.p;
-        if (!c->grouped) /* values of clusters are no losses */
+        if (!c->about.grouped) /* values of clusters are no losses */
             look_at_rows(m, w, pair.pairs, &pair);
         count_half(w, pair.pairs, &pair);
     }
     pair.difference = estimate_of(m, w, pair.pairs, true);
     pair.corrected = pair.test.p = statistics_p(&pair.difference);
-    const double bound =
-        (c->margin > 0 ? c->margin : COMPARISON_MARGIN) * (m->share ? 1 : fabs(groups[a].of[measure].value.mean));
-    if (c->tests_margin)
+    const double bound = (c->about.margin > 0 ? c->about.margin : COMPARISON_MARGIN) *
+                         (m->share ? 1 : fabs(groups[a].of[measure].value.mean));
+    if (c->about.margin > 0)
         pair.equal_p = statistics_equivalence_p(&pair.difference, bound);
     return pair;
 }

@@ -8,7 +8,8 @@
  *     comparison_write_summary(&c, file);         // everything, as CSV
  *
  * Averages are over one value for each seed or, with folds, for each run. Results from splits of one table depend on
- * each other: if `redrawn` is set and the runs have their test rows, intervals allow for that (statistics_of_rows). */
+ * each other: if `about.redrawn` is set and the runs have their test rows, intervals allow for that
+ * (statistics_of_rows). */
 #ifndef REPORT_COMPARISON_H
 #define REPORT_COMPARISON_H
 
@@ -36,29 +37,35 @@ typedef struct comparison_measure {
     bool spare;      /* its columns are left out where a terminal is too narrow */
 } comparison_measure;
 
+/* What is known of all runs together. What it points to lives as long as the comparison. */
+typedef struct comparison_about {
+    const char *note;         /* below the table: the source of the numbers; may be NULL */
+    const char *remedy;       /* advice against divergence; may be NULL */
+    char *const *class_names; /* [classes]; NULL: no classification */
+    size_t classes;
+    /* A difference that matters, as a share of the loss, or in accuracy: groups are tested to be equal within it. 0:
+     * COMPARISON_MARGIN, and no such test. */
+    double margin;
+    size_t rows;     /* of the table; 0: there is none, or their number is unknown */
+    bool redrawn;    /* seeds draw training and test rows from one table */
+    bool grouped;    /* splits do not divide groups of rows, which are the rows of runs: clusters */
+    bool validates;  /* the runs have values of validation splits that are no larger than the test splits */
+    bool same_folds; /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
+} comparison_about;
+
 typedef struct comparison {
     const char *group; /* kind of the groups: "activation" */
     comparison_measure measures[COMPARISON_MEASURES];
     int measure_count;
     const runlog_run *runs; /* [run_count] */
     int run_count;
-    bool timed;               /* times of the runs mean something */
-    const char *note;         /* the source of the numbers; may be NULL */
-    const char *remedy;       /* advice against divergence; may be NULL */
-    bool has_constant;        /* the runs know what a constant prediction gets, */
-    const char *constant;     /* and what it predicts: "the mean of the training split"; may be NULL */
-    char *const *class_names; /* [classes], or NULL */
-    size_t classes;
-    int still_falling; /* number of runs whose validation loss was still falling at their end, */
-    int epochs;        /* and the epochs of the longest of them */
-    int test_samples;  /* number of test samples in a run; 0: unknown, or no accuracy */
-    double margin;     /* a difference that matters, as a share of the loss, or in accuracy; 0: COMPARISON_MARGIN */
-    bool tests_margin; /* test whether groups are equal within it */
-    size_t rows;       /* of the table; 0: unknown */
-    bool redrawn;      /* seeds draw training and test rows from one table */
-    bool grouped;      /* rows of the runs are groups of rows: clusters */
-    bool validates;    /* the runs have values of validation splits that are no larger than the test splits */
-    bool same_folds;   /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
+    comparison_about about;
+    bool timed;           /* times of the runs mean something */
+    bool has_constant;    /* the runs know what a constant prediction gets, */
+    const char *constant; /* and what it predicts: "the mean of the training split"; may be NULL */
+    int still_falling;    /* number of runs whose validation loss was still falling at their end, */
+    int epochs;           /* and the epochs of the longest of them */
+    int test_samples;     /* number of test samples in a run; 0: unknown, or no accuracy */
 } comparison;
 
 /* The value of a run; of a constant prediction on the same rows; and of its rows, NULL where they are unknown. */

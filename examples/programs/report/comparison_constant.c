@@ -107,13 +107,13 @@ int comparison_only_answer(const comparison *c, const comparison_group *group, c
     bool same = true;
     for (int i = 0; i < c->run_count; i++) {
         const runlog_run *run = &c->runs[i];
-        const int only = runlog_only_answer(run, c->classes);
+        const int only = runlog_only_answer(run, c->about.classes);
         if (!run->finished || strcmp(run->group, group->name) != 0 || only == 0)
             continue;
         first = first ? first : only;
         same &= only == first;
         runs++;
     }
-    *name = runs && same && c->class_names ? c->class_names[first - 1] : NULL;
+    *name = runs && same && c->about.class_names ? c->about.class_names[first - 1] : NULL;
     return runs;
 }

@@ -246,20 +246,21 @@ static void add_meaning(const view *v, table *t)
                        v->by_fold ? "folds, which share most training samples"
                        : v->folds ? "folds of all seeds"
                                   : "seeds",
-                       !v->c->redrawn || v->c->runs[0].row_count == 0 ? ""
-                       : v->c->grouped                                ? " and their groups of test samples"
-                                                                      : " and their test samples");
+                       !v->c->about.redrawn || v->c->runs[0].row_count == 0 ? ""
+                       : v->c->about.grouped                                ? " and their groups of test samples"
+                                                                            : " and their test samples");
     else
         table_add_note(t, "%s",
                        v->most == 0 ? "No run has finished."
                        : unfinished ? "No two runs of one kind have finished: no intervals."
                                     : "One seed: no intervals.");
-    if (v->most > 1 && v->c->redrawn && !v->c->same_folds && v->c->rows > 0 && v->c->rows < FEW_ROWS)
+    if (v->most > 1 && v->c->about.redrawn && !v->c->about.same_folds && v->c->about.rows > 0 &&
+        v->c->about.rows < FEW_ROWS)
         table_add_note(
             t,
             "From fewer than %d rows, here %zu, such an interval holds the truth in 84 to 95 %% of cases, least "
             "often where training sometimes fails.",
-            FEW_ROWS, v->c->rows);
+            FEW_ROWS, v->c->about.rows);
     if (v->most > 1 && says_here(v))
         table_add_note(
             t, "\"On these samples\" means for other splits of them, by Student's t over the seeds; all else is "
@@ -280,8 +281,8 @@ static void add_notes(const view *v, table *t)
     add_meaning(v, t);
     if (v->count > 1 && v->least > 1 && v->least < TOO_FEW)
         table_add_note(t, "%d %s show large differences only: " ADVICE_TEN_SEEDS ".", v->least, pairs_of(v));
-    if (v->c->note)
-        table_add_note(t, "%s", v->c->note);
+    if (v->c->about.note)
+        table_add_note(t, "%s", v->c->about.note);
     if (v->c->has_constant && v->c->constant && v->most > 0)
         table_add_note(t, "constant: %s, on the same test or validation rows.", v->c->constant);
     for (int i = 0; i < v->count; i++) {
@@ -322,8 +323,8 @@ static void add_pair(const view *v, table *t, const comparison_pair *p, int meas
                                    .here_p = p->here_p,
                                    .half = p->half,
                                    .samples = p->rows,
-                                   .grouped = v->c->grouped,
-                                   .margin = c->margin > 0 ? c->margin : COMPARISON_MARGIN,
+                                   .grouped = v->c->about.grouped,
+                                   .margin = c->about.margin > 0 ? c->about.margin : COMPARISON_MARGIN,
                                    .equal_p = p->equal_p,
                                    .comparisons = v->pair_count},
                   sentence);
@@ -387,7 +388,7 @@ static void add_verdicts(const view *v, table *t)
         comparison_pair *pairs = comparison_pairs(v->c, v->groups, v->count, m);
         for (int i = 0; i < named_pairs(v); i++) {
             const bool here = (relation_of(&pairs[i]) & (VERDICT_HERE | VERDICT_DIFFER)) == VERDICT_HERE;
-            if (here || v->c->tests_margin) /* why not on others; whether they are equal */
+            if (here || v->c->about.margin > 0) /* why not on others; whether they are equal */
                 add_pair(v, t, &pairs[i], m);
         }
         add_single_rows(v, t, pairs, named_pairs(v), m);
@@ -545,9 +546,9 @@ static void add_hints(const view *v, table *t)
     }
     for (int i = 0; i < v->count; i++) {
         count_failures(v, v->groups[i].name, &diverged, &constant);
-        add_failure(t, &v->groups[i], diverged, "diverged", v->c->remedy);
+        add_failure(t, &v->groups[i], diverged, "diverged", v->c->about.remedy);
         /* where few runs learn anything, there may be nothing to be learned */
-        add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? v->c->remedy : NULL);
+        add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? v->c->about.remedy : NULL);
         add_only_answer(v, t, &v->groups[i]);
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)

@@ -47,16 +47,16 @@ enum { MOST_SHOWN = 30 };
 /* Blue for right answers, orange for wrong ones; stronger for a larger share of the class. */
 static void put_confusion(const runlog *log, const char *activation, const double counts[], FILE *to)
 {
-    const size_t classes = log->about.classes;
+    const size_t classes = log->about.compared.classes;
     table *t = table_new(1);
     table_caption(t, activation);
     table_add_column(t, &(table_column){.name = "class \\ prediction"});
     for (size_t c = 0; c < classes; c++)
-        table_add_column(t, &(table_column){.name = log->about.class_names[c]});
+        table_add_column(t, &(table_column){.name = log->about.compared.class_names[c]});
     for (size_t label = 0; label < classes; label++) {
         double all = 0;
         table_add_row(t);
-        table_add_cell(t, "%s", log->about.class_names[label]);
+        table_add_cell(t, "%s", log->about.compared.class_names[label]);
         for (size_t answer = 0; answer < classes; answer++)
             all += counts[label * classes + answer];
         for (size_t answer = 0; answer < classes; answer++) {
@@ -71,7 +71,7 @@ static void put_confusion(const runlog *log, const char *activation, const doubl
 
 static void put_confusions(const runlog *log, FILE *to)
 {
-    const size_t classes = log->about.classes;
+    const size_t classes = log->about.compared.classes;
     if (classes > MOST_SHOWN)
         return;
     runlog *best = runlog_at_best(log, false);

@@ -47,7 +47,7 @@
 #ifndef REPORT_RUNLOG_H
 #define REPORT_RUNLOG_H
 
-#include "examples/programs/report/record.h"
+#include "examples/programs/report/comparison.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -66,31 +66,22 @@ void runlog_free(runlog *log);
 
 /* What is known of all runs together. What it points to lives as long as the log. */
 typedef struct runlog_about {
-    const char *note;       /* below the table: how rows are split ("Splits are redrawn per seed"); may be NULL */
+    comparison_about compared;
     const char *unsearched; /* above the table: what the order may depend on and was not searched; may be NULL */
     const char *tried;      /* above the table: the points of a search that no option asks for, whose result is one
                              * table; else NULL */
     const char *wider;      /* the options of a search that tries more than these */
     const char *measures;   /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
-    double margin;          /* --margin; 0: none */
-    size_t rows;            /* of the table; 0: there is none */
-    bool redrawn;           /* seeds draw training and test rows from one table, and whether */
-    bool grouped;           /* splits do not divide groups of rows, which are the unit of intervals */
-    bool validates;         /* validation splits are no larger than the test splits */
-    bool same_folds;        /* all seeds have the same folds, as in a comparison */
     bool searched;          /* the learning rate was, as far as the search goes */
-    const char *remedy;     /* advice for runs that diverge; may be NULL */
     enum {
         RUNLOG_ANYTHING,
         RUNLOG_ROWS_OF_TABLE,
         RUNLOG_COPIES,
         RUNLOG_TEXT
-    } of;                     /* decides which measures there are */
-    bool tested;              /* there are test rows */
-    size_t targets;           /* of a regression on rows */
-    char *const *class_names; /* [classes], for confusion.csv; NULL: no classification */
-    size_t classes;
-    bool one_run; /* the folder is that of the only run, whose record has the curves: no curves.csv is written */
+    } of;           /* decides which measures there are */
+    bool tested;    /* there are test rows */
+    size_t targets; /* of a regression on rows */
+    bool one_run;   /* the folder is that of the only run, whose record has the curves: no curves.csv is written */
 } runlog_about;
 void runlog_describe(runlog *log, const runlog_about *about);
 

@@ -1,6 +1,5 @@
 /* Makes a comparison of the activations of a run log. */
 #include "examples/programs/report/runlog_internal.h"
-#include "examples/programs/report/comparison.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/verdict.h"
 
@@ -103,13 +102,13 @@ static const char *misses(const runlog_about *about, const struct kind *k)
     case RUNLOG_MEASURE_r2:
         return rows && about->targets > 0 ? NULL : "targets that are numbers";
     case RUNLOG_MEASURE_auc:
-        return rows && about->classes == 2 ? NULL : "two classes";
+        return rows && about->compared.classes == 2 ? NULL : "two classes";
     case RUNLOG_MEASURE_calibration:
     case RUNLOG_MEASURE_balanced:
     case RUNLOG_MEASURE_f1:
-        return rows && about->classes > 0 ? NULL : "classes";
+        return rows && about->compared.classes > 0 ? NULL : "classes";
     case RUNLOG_MEASURE_accuracy:
-        return about->of == RUNLOG_TEXT || about->classes > 0 ? NULL : "classes";
+        return about->of == RUNLOG_TEXT || about->compared.classes > 0 ? NULL : "classes";
     default:
         return about->of == RUNLOG_TEXT && k->split == RUNLOG_TRAIN ? "rows, and a text has none" : NULL;
     }
@@ -125,7 +124,7 @@ bool runlog_fit_measures(const runlog_about *about, tg_error *error)
 
 static bool has_classes(const runlog *log)
 {
-    bool has = log->about.classes > 0;
+    bool has = log->about.compared.classes > 0;
     for (int i = 0; i < log->count && !has; i++)
         for (int e = 0; e < log->runs[i].count && !has; e++)
             has = !isnan(log->runs[i].epoch[e].val_accuracy);
@@ -209,29 +208,21 @@ static const char *constant_words(const runlog *log)
 {
     if (log->about.of == RUNLOG_TEXT)
         return "predicts characters by their frequencies in the training split";
-    return log->about.class_names ? "predicts the shares of the classes in the training split, and the largest class"
-                                  : "predicts the mean of the training split";
+    return log->about.compared.class_names
+               ? "predicts the shares of the classes in the training split, and the largest class"
+               : "predicts the mean of the training split";
 }
 
 void runlog_comparison(const runlog *log, comparison *c)
 {
     *c = (comparison){.group = "activation",
-                      .note = log->about.note,
-                      .remedy = log->about.remedy,
+                      .about = log->about.compared,
                       .runs = log->runs,
                       .constant = constant_words(log),
                       .run_count = log->count,
                       .timed = is_timed(log),
-                      .test_samples = test_samples(log),
-                      .class_names = log->about.class_names,
-                      .classes = log->about.classes,
-                      .margin = log->about.margin,
-                      .tests_margin = log->about.margin > 0,
-                      .rows = log->about.rows,
-                      .redrawn = log->about.redrawn,
-                      .grouped = log->about.grouped,
-                      .validates = log->about.validates && runlog_has_test(log),
-                      .same_folds = log->about.same_folds};
+                      .test_samples = test_samples(log)};
+    c->about.validates &= runlog_has_test(log);
     c->measure_count = list_measures(log, c->measures);
     for (const runlog_run *run = log->runs; run < log->runs + log->count; run++) {
         const bool falls = run->finished && !run->diverged && still_falls(run);

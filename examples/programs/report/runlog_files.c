@@ -109,7 +109,7 @@ bool runlog_by_fold(const runlog *log)
     bool one_seed = true;
     for (int i = 1; i < log->count; i++)
         one_seed &= log->runs[i].seed == log->runs[0].seed;
-    return one_seed || log->about.same_folds;
+    return one_seed || log->about.compared.same_folds;
 }
 
 runlog_samples runlog_samples_new(const runlog *log)
@@ -270,7 +270,7 @@ static void write_curves(const runlog *log, const struct file *file, FILE *to)
 
 bool runlog_confusion(const runlog *log, int activation, double counts[])
 {
-    const size_t size = log->about.classes * log->about.classes;
+    const size_t size = log->about.compared.classes * log->about.compared.classes;
     bool found = false;
     if (size == 0)
         return false;
@@ -289,8 +289,8 @@ bool runlog_confusion(const runlog *log, int activation, double counts[])
 
 static void write_confusion(const runlog *log, FILE *to)
 {
-    const size_t classes = log->about.classes;
-    char *const *names = log->about.class_names;
+    const size_t classes = log->about.compared.classes;
+    char *const *names = log->about.compared.class_names;
     double *counts = memory_checked(calloc(classes * classes + 1, sizeof *counts));
     fputs("activation,class", to);
     for (size_t i = 0; i < classes; i++) {

@@ -3,7 +3,6 @@
 #define REPORT_RUNLOG_INTERNAL_H
 
 #include "examples/programs/report/runlog.h"
-#include "examples/programs/report/comparison.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
 

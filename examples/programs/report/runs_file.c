@@ -420,8 +420,8 @@ static void end_curves(runs_file *of, int measure)
         last = fmax(last, curve->last);
     }
     if (first < last)
-        c->note = texts_add(&of->names, "Runs end at different steps, for example with %s at %.9g to %.9g.",
-                            c->measures[measure].name, first, last);
+        c->about.note = texts_add(&of->names, "Runs end at different steps, for example with %s at %.9g to %.9g.",
+                                  c->measures[measure].name, first, last);
 }
 
 bool runs_read(const char *path, const runs_wanted *wanted, runs_file *out, tg_error *error)
@@ -440,7 +440,7 @@ bool runs_read(const char *path, const runs_wanted *wanted, runs_file *out, tg_e
     for (int m = out->c.measure_count - 1; m >= 0; m--)
         end_curves(out, m);
     if (out->numbered)
-        out->c.note = "No column has seeds: the runs of a group are paired in their order.";
+        out->c.about.note = "No column has seeds: the runs of a group are paired in their order.";
     if (!fine)
         runs_free(out);
     return fine;

@@ -122,8 +122,7 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
         terminal_say("compare", NULL, error.text);
         return 2;
     }
-    from.c.margin = margin;
-    from.c.tests_margin = margin > 0;
+    from.c.about.margin = margin;
     comparison_print(&from.c, s->format, stdout);
     bool fine = !s->run.out || (files_make_folder(s->run.out, &error) &&
                                 files_write(s->run.out, "summary.csv", write_summary, &of, &error) &&

@@ -136,31 +136,25 @@ runlog_about experiment_about(const experiment *e)
 {
     const dataset *data = &e->from.data;
     const run_spec *s = &e->settings.run;
-    const bool classes = !e->from.is_text && source_classifies(s, &e->from);
     const bool tested = s->test && strcmp(s->test, "none") != 0;
     const char *usual = !e->from.is_text || e->from.letters.pairs ? NULL /* characters are not judged by accuracy */
                         : tested                                  ? "test_loss"
                                                                   : "best_val_loss";
-    return (runlog_about){.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e),
-                          .unsearched = unsearched(e),
-                          .tried = tried(e),
-                          .wider = wider(e),
-                          .margin = e->margin,
-                          .measures = e->settings.measures ? e->settings.measures : usual,
-                          .rows = e->from.is_text ? 0 : data->rows,
-                          .redrawn = is_redrawn(e),
-                          .grouped = data->group,
-                          .validates = validates(s),
-                          .same_folds = s->folds && s->split[0] == 'f',
-                          .remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE,
-                          .searched = e->search.on[0],
-                          .of = e->from.is_text          ? RUNLOG_TEXT
-                                : source_reconstructs(s) ? RUNLOG_COPIES
-                                                         : RUNLOG_ROWS_OF_TABLE,
-                          .tested = e->from.test.count > 0,
-                          .targets = data->task == DATASET_CLASSIFICATION ? 0 : data->targets,
-                          .class_names = classes ? data->class_names : NULL,
-                          .classes = classes ? data->classes : 0};
+    runlog_about about = source_about(s, &e->from);
+    about.compared.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e);
+    about.compared.remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE;
+    about.compared.margin = e->margin;
+    about.compared.rows = e->from.is_text ? 0 : data->rows;
+    about.compared.redrawn = is_redrawn(e);
+    about.compared.grouped = data->group;
+    about.compared.validates = validates(s);
+    about.compared.same_folds = s->folds && s->split[0] == 'f';
+    about.unsearched = unsearched(e);
+    about.tried = tried(e);
+    about.wider = wider(e);
+    about.measures = e->settings.measures ? e->settings.measures : usual;
+    about.searched = e->search.on[0];
+    return about;
 }
 
 static void describe_shape(const run_spec *s, char text[EXPERIMENT_POINT])

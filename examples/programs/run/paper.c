@@ -154,7 +154,7 @@ void paper_methods(const experiment *e, const char *command, FILE *to)
     const run_spec s = experiment_spec(e, 0);
     const int seeds = e->settings.seeds, first = e->settings.run.seed;
     fputs("Data. ", to);
-    source_describe(&s, &e->from, e->from.is_text ? NULL : experiment_about(e).note, to);
+    source_describe(&s, &e->from, e->from.is_text ? NULL : experiment_about(e).compared.note, to);
     fputs("\nNets and training. Activations: ", to);
     put_activations(e, to);
     fputs(". ", to);

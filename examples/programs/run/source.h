@@ -10,6 +10,7 @@
 #define RUN_SOURCE_H
 
 #include "examples/programs/data/feed.h"
+#include "examples/programs/report/runlog.h"
 #include "examples/programs/run/spec.h"
 
 /* ---- a text (text.c) ----
@@ -107,6 +108,9 @@ bool source_reconstructs(const run_spec *s);
 
 /* True if the model predicts a class or a character. */
 bool source_classifies(const run_spec *s, const run_source *from);
+
+/* What the log of the runs says of the data: of, tested, targets, and the classes. */
+runlog_about source_about(const run_spec *s, const run_source *from);
 
 /* A checksum of the data, to detect other data under the same name. */
 unsigned long source_checksum(const run_source *from);

@@ -315,7 +315,7 @@ static bool print_measures(training *t, tg_error *error)
     char predictions[PATH_MAX], name[60];
     runlog_run results = runlog_run_new();
     snprintf(predictions, sizeof predictions, "%s/predictions.csv", s->out);
-    if ((!record_is_finished(s->out) || (s->keep_predictions && access(predictions, F_OK) != 0)) &&
+    if ((!record_is_finished(s->out, NULL) || (s->keep_predictions && access(predictions, F_OK) != 0)) &&
         !run_conclude(&t->run, run_results, error))
         return false;
     if (!record_results(s->out, &results, error))

@@ -68,23 +68,20 @@ static bool claim(const pool *all, int which, const char *path, tg_error *error)
 
 /* ---- which are missing ---- */
 
-/* True if a run that has ended has all epochs, of which there may be more now. */
-static bool has_all_epochs(const pool_run *one, const char *path)
-{
-    tg_error error;
-    runlog_run results = runlog_run_new();
-    const bool there = record_results(path, &results, &error);
-    const bool all = results.diverged || results.epochs >= experiment_spec(one->of, one->number).epochs;
-    runlog_run_free(&results);
-    return there && all;
-}
-
+/* A run that has ended may want more epochs now. */
 bool pool_is_complete(const pool *all, int which)
 {
     tg_error error;
     char path[PATH_MAX];
-    return pool_path(all, which, path) && record_is_finished(path) &&
-           (!all->of_their_own || (pool_is_ours(all, which, &error) && has_all_epochs(&all->run[which], path)));
+    const pool_run *one = &all->run[which];
+    runlog_run results = runlog_run_new();
+    const bool ended = pool_path(all, which, path) && record_is_finished(path, &results),
+               complete =
+                   ended && (!all->of_their_own ||
+                             (pool_is_ours(all, which, &error) &&
+                              (results.diverged || results.epochs >= experiment_spec(one->of, one->number).epochs)));
+    runlog_run_free(&results);
+    return complete;
 }
 
 void pool_look(pool *all, const sweep *part, bool (*wanted)(const void *context, const char *name), const void *context)

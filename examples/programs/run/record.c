@@ -279,13 +279,14 @@ bool record_results(const char *folder, runlog_run *run, tg_error *error)
     return read_results(folder, run, &measured, error);
 }
 
-bool record_is_finished(const char *folder)
+bool record_is_finished(const char *folder, runlog_run *results)
 {
     tg_error error;
     bool measured = false;
-    runlog_run results = runlog_run_new();
-    read_results(folder, &results, &measured, &error); /* the run itself then meets what cannot be read */
-    runlog_run_free(&results);
+    runlog_run own = runlog_run_new();
+    read_results(folder, results ? results : &own, &measured,
+                 &error); /* the run itself then meets what cannot be read */
+    runlog_run_free(&own);
     return measured;
 }
 

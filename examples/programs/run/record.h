@@ -37,8 +37,9 @@ runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error);
 /* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
 
-/* True if the run is concluded, measured and has all its epochs. */
-bool record_is_finished(const char *folder);
+/* True if the run is concluded, measured and has all epochs of its results, which may be taken along (record_results;
+ * NULL: not). */
+bool record_is_finished(const char *folder, runlog_run *results);
 
 /* Fills a record, but for its epochs and rows, with the results of a run. False if it is not concluded, with
  * one line if they cannot be read. */

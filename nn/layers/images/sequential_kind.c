@@ -14,11 +14,7 @@ static tg_tensor sequence(const tg_layer *self, tg_tensor x, tg_layer_pass *pass
     return tg_layers_forward(self->layer, self->count, x, pass);
 }
 
-#if defined TG_NO_SAMPLES
-
-const tg_layer_kind tg_sequential_kind = {.name = "sequential", .category = "block", .forward = sequence};
-
-#else
+#if !defined TG_NO_SAMPLES
 
 /* A sample on images: a convolution, a pool, and then layers on rows. */
 typedef struct sequence_sample {
@@ -57,7 +53,15 @@ static const tg_shape images[] = {{4, {2, 2, 4, 3}}, {4, {3, 1, 3, 4}}, {0}};
 static const tg_layer_sample sequential_samples[] = {
     {"", "convolution, LayerNorm, pool, a recomputed residual GLU, linear", images, .training = true}, {0}};
 
-const tg_layer_kind tg_sequential_kind = {"sequential", "block",      sizeof(sequence_sample),
-                                          sequence,     add_sequence, sequential_samples};
-
 #endif
+
+const tg_layer_kind tg_sequential_kind = {
+    .name = "sequential",
+    .category = "block",
+    .forward = sequence,
+#if !defined TG_NO_SAMPLES
+    .size = sizeof(sequence_sample),
+    .add = add_sequence,
+    .samples = sequential_samples,
+#endif
+};

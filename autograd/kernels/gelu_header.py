@@ -68,6 +68,18 @@ def rounded(x, single):
         return +mpf(x)
 
 
+def interpolated(nodes, values):
+    """The coefficients of the polynomial through these points, by Newton's divided differences."""
+    differences, powers = list(values), []
+    for step in range(1, len(nodes)):
+        for i in range(len(nodes) - 1, step - 1, -1):
+            differences[i] = (differences[i] - differences[i - 1]) / (nodes[i] - nodes[i - step])
+    for node, difference in zip(reversed(nodes), reversed(differences)):
+        powers = [low - node * high for low, high in zip([mpf(0)] + powers, powers + [mpf(0)])]
+        powers[0] += difference
+    return powers
+
+
 def zero_polynomial(form, order, single):
     """The derivative over the distance from its zero, interpolated at Chebyshev's nodes, of the lowest degree that is enough."""
     function, guess = FORMS[form], {1: -0.75, 2: 1.41}[order] * (1.7 if form == "silu" else 1)
@@ -82,8 +94,7 @@ def zero_polynomial(form, order, single):
     truth = [over(x) for x in tests]
     for degree in range(4, 30):
         nodes = [(low + high) / 2 + (high - low) / 2 * mp.cos(mp.pi * (2 * i + 1) / (2 * degree + 2)) for i in range(degree + 1)]
-        system = mp.matrix([[(x - high_part) ** p for p in range(degree + 1)] for x in nodes])
-        found = [+c for c in mp.lu_solve(system, mp.matrix([over(x) for x in nodes]))]
+        found = interpolated([x - high_part for x in nodes], [over(x) for x in nodes])
         kept = [rounded(c, single) for c in found]
         first_low = rounded(found[0] - kept[0], single)
         value = lambda x: mp.polyval(kept[::-1], x - high_part) + first_low

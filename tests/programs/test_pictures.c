@@ -1,5 +1,6 @@
 /* What the programs draw: they name it, and folders of any name receive it. */
 #include "tests/support/run_programs.h"
+#include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -46,15 +47,13 @@ START_TEST(folders_of_any_name_have_their_pictures)
                     {"train", "--overwrite --data moons --rows 60 --epochs 2", "loss.png"},
                     {"study", "gelu-mnist --quick --only '[egr]*-lr0.001-*'", "gelu-mnist-quick/forms.svg"},
                     {"gradcheck", "--plot gelu_exact", "steps.svg"}};
-    static const char *const names[] = {"< touch ran #", "|touch ran", "~/x",         "a\nb",         "~root", "$HOME",
-                                        "$data",         "-",          "-e",          "\nit's",       "a\\nb", "a\"b",
-                                        "`touch ran`",   "%s",         "a|touch ran", "with a blank "};
-    const bool all = getenv("TG_LONG") != NULL;
-    const size_t others = all ? 4 : 1; /* names for the other programs, which take longer */
+    static const char *const names[16] = {
+        "< touch ran #", "|touch ran", "~/x",  "a\nb",        "~root", "$HOME",       "$data",        "-", "-e",
+        "\nit's",        "a\\nb",      "a\"b", "`touch ran`", "%s",    "a|touch ran", "with a blank "};
     if (system("gnuplot --version >/dev/null 2>&1") != 0)
         return;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        for (size_t n = 0; n < (i ? others : sizeof names / sizeof names[0]); n += all ? 1 : 2) {
+        for (int n = today(4); n < (i ? 4 : 16); n += every(4)) { /* fewer names for programs that take longer */
             char arguments[400], picture[400];
             setenv("FOLDER", names[n], 1); /* no quoting for a shell is needed */
             snprintf(arguments, sizeof arguments, "%s --out=\"$FOLDER\"", commands[i].arguments);
@@ -78,17 +77,17 @@ START_TEST(pictures_are_drawn_again_by_hand)
     static const char *const scripts[] = {"loss", "steps", "accuracy", "noise", "boundary", "search"};
     static const struct {
         const char *program, *arguments, *folder;
-    } made[] = {{"compare", "--epochs 3 --activations relu,silu --test-noise 0,1", "a blank"},
-                {"compare", "--epochs 1 --activations relu,silu", "it's"},
-                {"compare", "--epochs 2 --activations relu,silu --lr 0.01,0.001", "~x"},
-                {"compare", "--epochs 2 --activations relu,silu --norm none,rms", "a\"b"},
-                {"train", "--epochs 2", "| touch ran"}};
+    } made[5] = {{"compare", "--epochs 3 --activations relu,silu --test-noise 0,1", "a blank"},
+                 {"compare", "--epochs 1 --activations relu,silu", "it's"},
+                 {"compare", "--epochs 2 --activations relu,silu --lr 0.01,0.001", "~x"},
+                 {"compare", "--epochs 2 --activations relu,silu --norm none,rms", "a\"b"},
+                 {"train", "--epochs 2", "| touch ran"}};
     char top[4096], path[5000];
     if (system("gnuplot --version >/dev/null 2>&1") != 0)
         return;
     ck_assert_ptr_nonnull(getcwd(top, sizeof top));
     setenv("TOP", top, 1);
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+    for (int i = today(3); i < 5; i += every(3)) {
         setenv("FOLDER", made[i].folder, 1);
         expect_fine(train_run(made[i].program, "--data moons --rows 60 %s --out \"$FOLDER\"", made[i].arguments));
         int drawn = 0;

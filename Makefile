@@ -153,7 +153,7 @@ MPI_SHOWN   := $(shell $(MPICC) -show)
 MPI_CFLAGS  := -DTG_MPI $(filter -I% -D%,$(MPI_SHOWN))
 MPI_LIBS    := $(filter -L% -l% -Wl%,$(MPI_SHOWN))
 endif
-PROGRAM_LIBS = -ldl -lz $(call PKG,--libs,jansson smartcols) $(MPI_LIBS)
+PROGRAM_LIBS = -ldl -lz $(call PKG,--libs,jansson) $(MPI_LIBS)
 # build/bin/accuracy measures functions of others by MPFR, where that is installed.
 MPFR_LIBS    := $(shell printf '\043include <mpfr.h>\nint main(void) { return !mpfr_get_version(); }' | \
                   $(CC) $(CFLAGS) -x c - -o /dev/null $(LDFLAGS) -lmpfr -lgmp 2>/dev/null && echo -lmpfr -lgmp)

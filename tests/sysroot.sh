@@ -14,7 +14,7 @@ apt() {
         -o Dir::State="$folder/apt" -o Dir::State::status="$folder/apt/status" -o Dir::Cache="$folder/apt" "$@"
 }
 apt update
-apt --no-install-recommends -y --download-only install check zlib1g-dev libjansson-dev libsmartcols-dev > /dev/null
+apt --no-install-recommends -y --download-only install check zlib1g-dev libjansson-dev > /dev/null
 rm "$folder"/apt/archives/libc6-dev_* "$folder"/apt/archives/linux-libc-dev_* # the cross compiler has its own
 for package in "$folder"/apt/archives/*.deb; do dpkg -x "$package" "$folder/root"; done
 rm -r "$folder/apt"

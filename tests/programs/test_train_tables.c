@@ -334,8 +334,8 @@ static int told_by_gradcheck(const char *what, int first, int step, int calls, c
     return told;
 }
 
-/* libsmartcols prints an empty cell when memory runs out. The last allocations of gradcheck print its table. Others are
- * for points of the checker's own, and for steps with dropout that go on otherwise than recorded. */
+/* The last allocations of gradcheck print its table. Others are for points of the checker's own, and for steps with
+ * dropout that go on otherwise than recorded. */
 START_TEST(an_allocation_that_fails_is_told_and_never_changes_a_table)
 {
     enum { LAST = 30 };

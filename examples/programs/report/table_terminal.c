@@ -2,8 +2,6 @@
 #include "examples/programs/report/table_internal.h"
 #include "examples/programs/report/terminal.h"
 
-#include <errno.h>
-#include <libsmartcols/libsmartcols.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,65 +71,94 @@ static void wrap(char *text, int width)
     }
 }
 
-static void add_scols_column(struct libscols_table *to, const screen_table *s, int column)
+/* A column as it is printed: its texts, of which those that are wrapped have several lines. */
+typedef struct block_column {
+    int column, width;
+    bool right;
+    char **text; /* [1 + rows]: the heading, and each row's */
+} block_column;
+
+static int line_length(const char *line)
 {
-    char *name = on_screen(s, -1, column);
-    const bool wrapped = s->t->columns[column].least > 0;
-    const int flags = wrapped ? SCOLS_FL_WRAP : table_is_right(s->t, column) ? SCOLS_FL_RIGHT : 0;
-    struct libscols_column *added = memory_checked(scols_table_new_column(to, name, 0, flags));
-    struct libscols_cell *heading = scols_column_get_header(added);
-    memory_checked(scols_cell_get_data(heading) ? heading : NULL);
-    if (wrapped) {
-        scols_column_set_safechars(added, "\n");
-        scols_column_set_wrapfunc(added, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-    }
-    if (s->screen.colour)
-        scols_cell_set_color(heading, "\033[1m");
-    free(name);
+    return (int)strcspn(line, "\n");
 }
 
-static void set_scols_cell(struct libscols_line *line, size_t position, const screen_table *s, int row, int column)
+static int line_width(const char *line)
+{
+    int width = 0;
+    for (const char *end = line + line_length(line); line < end; line++)
+        width += ((unsigned char)*line & 0xC0) != 0x80; /* all but continuation bytes */
+    return width;
+}
+
+static block_column prepare(const screen_table *s, int column)
+{
+    const bool wrapped = s->t->columns[column].least > 0;
+    block_column made = {column, 0, !wrapped && table_is_right(s->t, column), NULL};
+    made.text = memory_checked(calloc((size_t)s->t->rows + 1, sizeof *made.text));
+    for (int row = -1; row < s->t->rows; row++) {
+        char *text = made.text[row + 1] = on_screen(s, row, column);
+        if (wrapped && row >= 0)
+            wrap(text, s->width[column]);
+        for (const char *line = text; line; line = line[line_length(line)] ? line + line_length(line) + 1 : NULL)
+            made.width = line_width(line) > made.width ? line_width(line) : made.width;
+    }
+    return made;
+}
+
+/* The escape sequence before a cell, or NULL. */
+static const char *colour_of(const screen_table *s, int row, int column)
 {
     static const char *const colours[] = {
         [TABLE_GOOD] = "\033[32m", [TABLE_BAD] = "\033[31m", [TABLE_SHADED_BAD] = NULL};
-    char *text = on_screen(s, row, column);
-    if (s->t->columns[column].least)
-        wrap(text, s->width[column]);
-    memory_checked(scols_line_set_data(line, position, text) == 0 ? line : NULL);
-    if (s->screen.colour)
-        scols_cell_set_color(scols_line_get_cell(line, position), colours[table_cell_at(s->t, row, column)->mark]);
-    free(text);
+    return !s->screen.colour ? NULL : row < 0 ? "\033[1m" : colours[table_cell_at(s->t, row, column)->mark];
+}
+
+/* Prints the first line of what is left of a row, whose texts it moves on; no blanks follow the last text. True if
+ * there is another line. */
+static bool print_line(const screen_table *s, int row, const block_column columns[], int count, const char *left[],
+                       FILE *out)
+{
+    int blanks = 0;
+    bool more = false;
+    for (int i = 0; i < count; i++) {
+        const int length = line_length(left[i]), rest = columns[i].width - line_width(left[i]);
+        const char *colour = length ? colour_of(s, row, columns[i].column) : NULL;
+        blanks += columns[i].right ? rest : 0;
+        if (length) {
+            fprintf(out, "%*s%s%.*s%s", blanks, "", colour ? colour : "", length, left[i], colour ? "\033[0m" : "");
+            blanks = 0;
+        }
+        blanks += GAP + (columns[i].right ? 0 : rest);
+        left[i] += length + (left[i][length] == '\n');
+        more |= *left[i] != '\0';
+    }
+    fputc('\n', out);
+    return more;
 }
 
 /* The key columns and those from `first` up to `end`. */
 static void print_block(const screen_table *s, int first, int end, FILE *out)
 {
-    struct libscols_table *to = memory_checked(scols_new_table());
-    scols_table_set_stream(to, out);
-    scols_table_set_termforce(to, SCOLS_TERMFORCE_ALWAYS);
-    size_t width = GAP; /* sum over all columns, as the library allocates lines of this width */
-    for (int c = 0; c < s->t->count; c++)
-        width += (size_t)(s->width[c] + GAP);
-    scols_table_set_termwidth(to, width);
-    scols_table_enable_colors(to, s->screen.colour);
-    scols_table_enable_minout(to, 1);
-    memory_checked(scols_table_set_column_separator(to, "  ") == 0 ? to : NULL);
-    for (int row = -1; row < s->t->rows; row++) {
-        struct libscols_line *line = row < 0 ? NULL : memory_checked(scols_table_new_line(to, NULL));
-        size_t position = 0;
-        for (int c = 0; c < end; c++) {
-            if (!s->width[c] || (c >= s->t->key_end && c < first))
-                continue;
-            if (row < 0)
-                add_scols_column(to, s, c);
-            else
-                set_scols_cell(line, position++, s, row, c);
-        }
+    int count = 0;
+    block_column *columns = memory_checked(calloc((size_t)end + 1, sizeof *columns));
+    const char **left = memory_checked(calloc((size_t)end + 1, sizeof *left));
+    for (int c = 0; c < end; c++)
+        if (s->width[c] && (c < s->t->key_end || c >= first))
+            columns[count++] = prepare(s, c);
+    for (int row = -1; row < s->t->rows && count > 0; row++) {
+        for (int i = 0; i < count; i++)
+            left[i] = columns[i].text[row + 1];
+        while (print_line(s, row, columns, count, left, out))
+            ;
     }
-    errno = 0; /* the library prints a cell without its text if it has no memory for it, and only errno says so */
-    const bool printed = scols_table_get_ncols(to) == 0 || scols_print_table(to) == 0;
-    memory_checked(printed && errno != ENOMEM ? to : NULL);
-    scols_unref_table(to);
+    for (int i = 0; i < count; i++) {
+        for (int row = 0; row <= s->t->rows; row++)
+            free(columns[i].text[row]);
+        free(columns[i].text);
+    }
+    free(columns);
+    free(left);
 }
 
 static void print_on_screen(const table *t, FILE *out)
@@ -159,14 +186,8 @@ static void print_on_screen(const table *t, FILE *out)
     free(s.width);
 }
 
-/* libsmartcols asks the locale how wide text is. */
 void table_print_on_terminal(const table *t, FILE *out)
 {
-    locale_t locale = terminal_locale(), before = locale ? uselocale(locale) : (locale_t)0;
     if (t->rows > 0)
         print_on_screen(t, out);
-    if (locale) {
-        uselocale(before);
-        freelocale(locale);
-    }
 }

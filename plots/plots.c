@@ -2,24 +2,18 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/shared.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/system/child.h"
+#include "examples/programs/system/posix.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-
-extern char **environ;
 
 /* ---- commands for gnuplot ---- */
 
@@ -94,21 +88,6 @@ static void last_line(FILE *from, char line[LINE])
     }
 }
 
-/* Starts `gnuplot -e command script` with its output going to two files. */
-static int start_gnuplot(char *script, char *command, FILE *output, FILE *errors, pid_t *pid)
-{
-    char name[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
-    char *const arguments[] = {name, defaults, execute, command, script, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, fileno(output), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(errors), STDERR_FILENO);
-    const int failure = posix_spawnp(pid, name, &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return failure;
-}
-
 /* The time limit for gnuplot. */
 static double patience(void)
 {
@@ -118,20 +97,18 @@ static double patience(void)
 }
 
 /* Waits until gnuplot ends, and ends it after a signal. After `seconds`, kills it and returns false. */
-static bool wait_for_gnuplot(pid_t pid, int *status, double seconds)
+static bool wait_for_gnuplot(child *gnuplot, double seconds)
 {
-    const struct timespec pause = {.tv_nsec = 5000000};
     for (double waited = 0; waited < seconds; waited += 5e-3) {
-        const pid_t ended = waitpid(pid, status, WNOHANG);
-        if (ended == pid || (ended < 0 && errno != EINTR))
+        if (child_has_ended(gnuplot))
             return true;
         if (signals_caught())
-            kill(pid, SIGTERM);
-        nanosleep(&pause, NULL);
+            child_stop(gnuplot, false);
+        system_sleep(5e-3);
     }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
-        ;
+    child_stop(gnuplot, true);
+    while (!child_has_ended(gnuplot))
+        system_sleep(5e-3);
     return false;
 }
 
@@ -140,8 +117,9 @@ static plots_outcome run_script(const char *script, char *command, FILE *output,
 {
     char folder[PATH_MAX], path[PATH_MAX + 64], reason[LINE];
     signals_before before;
-    pid_t pid;
-    int status = 0;
+    char name[] = "gnuplot", defaults[] = "-d", execute[] = "-e";
+    char *const words[] = {name, defaults, execute, command, path, NULL};
+    child gnuplot;
     if (!shared_find("plots", "style.gp", folder))
         return refuse(error, PLOTS_NOTHING, "cannot find the folder plots with gnuplot's scripts");
     FILE *errors = tmpfile();
@@ -149,21 +127,22 @@ static plots_outcome run_script(const char *script, char *command, FILE *output,
         return refuse(error, PLOTS_FAILED, "%s", strerror(errno));
     snprintf(path, sizeof path, "%s/%s", folder, script);
     signals_catch(&before);
-    const int failure = start_gnuplot(path, command, output, errors, &pid);
-    const bool ended = failure || wait_for_gnuplot(pid, &status, patience());
-    const bool interrupted = signals_caught() || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
+    const bool started = child_start_program(&gnuplot, words, output, errors);
+    const int failure = errno;
+    const bool ended = !started || wait_for_gnuplot(&gnuplot, patience());
+    const bool interrupted = signals_caught() || gnuplot.status == -SIGINT;
     signals_release(&before);
     last_line(errors, reason);
     fclose(errors);
     if (interrupted)
         return refuse(error, PLOTS_INTERRUPTED, "interrupted");
-    if (failure)
+    if (!started)
         return refuse(error, PLOTS_NOTHING, "cannot run gnuplot: %s%s", strerror(failure),
                       failure == ENOENT ? " (Debian's package is gnuplot-nox)" : "");
     if (!ended)
         return refuse(error, PLOTS_FAILED, "gnuplot was ended after %g seconds (TG_GNUPLOT_SECONDS gives it more)",
                       patience());
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    if (gnuplot.status != 0)
         return refuse(error, PLOTS_FAILED, "gnuplot failed: %.300s", reason[0] ? reason : "it was stopped");
     return PLOTS_DRAWN;
 }

@@ -24,7 +24,7 @@ typedef enum plots_outcome {
     PLOTS_DRAWN,
     PLOTS_NOTHING,     /* no gnuplot, or nothing to draw: not a failure */
     PLOTS_FAILED,      /* gnuplot failed, or a picture could not be written */
-    PLOTS_INTERRUPTED, /* by a signal: the exit status is signals_status() of report/signals.h */
+    PLOTS_INTERRUPTED, /* by a signal: the exit status is signals_status() of system/signals.h */
 } plots_outcome;
 
 /* How pictures look; a zero member takes the default. */

@@ -2,7 +2,7 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/net.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/report/table.h"
 #include "plots/plots.h"
 #include "examples/programs/report/files.h"

@@ -4,20 +4,21 @@
 #include "examples/programs/report/files.h"
 #include "plots/plots.h"
 #include "examples/programs/report/report.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/data_sets.h"
 #include "examples/programs/run/paper.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/child.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct session {
     pool all; /* first: pool_train calls show_so_far with it */
@@ -362,6 +363,8 @@ static bool prepare(session *c, tg_error *error)
     if (!experiment_prepare(&c->e, NULL, error))
         return false;
     s->out = s->out ? s->out : c->e.name;
+    if (child_name()) /* its parent has claimed the folder */
+        return list_runs(c, error);
     if (!runlog_check_directory(s->out, error))
         return tg_fail(error, "--out: %s", error->text);
     return claim(c, error) && list_runs(c, error);

@@ -3,10 +3,10 @@
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/card.h"
 #include "examples/programs/run/tally.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct emit_settings {
     const char *model, *out, *name, *weights, *onnx;

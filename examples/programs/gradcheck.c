@@ -7,7 +7,7 @@
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/run/options.h"
 #include "examples/programs/run/spec.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
 
 #include <stdlib.h>

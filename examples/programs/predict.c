@@ -9,12 +9,12 @@
 #include "examples/programs/train/output.h"
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BATCH = 256 };
 

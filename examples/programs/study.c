@@ -3,14 +3,13 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/shared.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/study/study.h"
+#include "examples/programs/system/posix.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define AT(member) offsetof(study_settings, member)
 

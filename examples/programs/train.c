@@ -5,7 +5,7 @@
 #include "examples/programs/run/progress.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/report.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/run/record.h"
 #include "examples/programs/run/run.h"
 #include "examples/programs/run/team.h"
@@ -14,12 +14,12 @@
 #include "examples/programs/train/seen.h"
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct settings {
     run_spec run; /* first: run_options */

@@ -7,7 +7,7 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/run/options.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "plots/plots.h"
 #include "tests/accuracy/report.h"
 #include "tests/accuracy/yours.h"

@@ -3,7 +3,7 @@
 #include "tests/accuracy/accuracy.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/run/jobs.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 
 #include <math.h>
 #include <stdlib.h>

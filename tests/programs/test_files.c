@@ -1,5 +1,6 @@
 /* Files of results are complete or absent, and never written through a link. */
 #include "examples/programs/report/files.h"
+#include "examples/programs/system/posix.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -90,14 +91,14 @@ END_TEST
 
 START_TEST(text_that_does_not_fit_into_memory_is_none)
 {
+    size_t size;
     char *text = strdup("half");
     FILE *full = fopen("/dev/full", "w");
     ck_assert(text && full && fputs("more", full) >= 0);
-    ck_assert(!files_close_memory(full, &text) && !text);
+    ck_assert(!system_close_memory(full, &text, &size) && !text);
 
-    size_t size;
-    FILE *to = open_memstream(&text, &size);
-    ck_assert(to && fputs("whole", to) >= 0 && files_close_memory(to, &text));
+    FILE *to = system_open_memory(&text, &size);
+    ck_assert(to && fputs("whole", to) >= 0 && system_close_memory(to, &text, &size));
     ck_assert_str_eq(text, "whole");
     free(text);
 }

@@ -1,6 +1,6 @@
 /* The display of a comparison: the table on the terminal and the pictures. */
 #include "examples/programs/report/files.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "plots/plots.h"
 #include "examples/programs/report/runlog.h"
 #include "tests/support/run_logs.h"

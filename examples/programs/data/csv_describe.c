@@ -1,11 +1,10 @@
 #include "examples/programs/data/csv.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <time.h>
 
 enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are reported */
 enum { FIRST_DATE = 19000101, LAST_DATE = 21001231 };
@@ -17,9 +16,8 @@ static bool is_date(const char *word)
 {
     static const char *const formats[] = {"%Y-%m-%d", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%Y",
                                           "%m/%d/%Y", "%Y.%m.%d", "%d.%m.%Y", "%m.%d.%Y"};
-    struct tm unused;
     for (size_t i = 0; isdigit((unsigned char)*word) && i < sizeof formats / sizeof formats[0]; i++) {
-        const char *end = strptime(word, formats[i], &unused);
+        const char *end = system_date(word, formats[i]);
         if (end && (!*end || strchr(" T", *end)))
             return true;
     }
@@ -30,8 +28,7 @@ static bool is_date(const char *word)
 static bool is_compact_date(double number)
 {
     char text[NUMBER_TEXT];
-    struct tm unused;
-    const char *end = strptime(number_text(number, text), "%Y%m%d", &unused);
+    const char *end = system_date(number_text(number, text), "%Y%m%d");
     return end && !*end;
 }
 

@@ -2,12 +2,12 @@
  * by its name, with a command that converts it where there is one. */
 #include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- formats with bytes of their own ---- */
 

@@ -1,9 +1,9 @@
 #include "examples/programs/data/csv.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <float.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- decimal numbers ---- */
 

@@ -1,10 +1,10 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <float.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- cells ---- */
 

@@ -1,10 +1,10 @@
 /* Lines of a text, and what separates its cells. */
 #include "examples/programs/data/csv.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- lines ---- */
 

@@ -1,10 +1,10 @@
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void *dataset_array(size_t count, size_t width, size_t size)
 {

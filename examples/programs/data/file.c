@@ -1,14 +1,8 @@
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "examples/programs/data/internal.h"
+#include "examples/programs/system/posix.h"
 
 static bool is_too_large(size_t size, const char *path, tg_error *error)
 {
@@ -36,11 +30,7 @@ static size_t size_said(int file, const struct stat *status)
 static bool wait_for_writer(int file, const char *path, tg_error *error)
 {
     enum { SECONDS = 10 };
-    struct pollfd poll_one = {.fd = file, .events = POLLIN};
-    int ready;
-    while ((ready = poll(&poll_one, 1, 1000 * SECONDS)) < 0 && errno == EINTR)
-        ;
-    return ready > 0 ||
+    return system_wait_for_data(file, SECONDS) ||
            tg_fail(error, "%s: a named pipe, into which no program has written for %d seconds", path, SECONDS);
 }
 
@@ -65,7 +55,7 @@ static gzFile open_file(const char *path, tg_error *error)
     if (fine && !standard && S_ISFIFO(status.st_mode))
         fine = wait_for_writer(file, path, error);
     if (fine && !standard)
-        fine = fcntl(file, F_SETFL, O_RDONLY) == 0 || tg_fail(error, "%s: %s", path, strerror(errno));
+        fine = system_end_nonblocking(file) || tg_fail(error, "%s: %s", path, strerror(errno));
     const size_t said = fine && !standard ? size_said(file, &status) : 0, limit = (size_t)DATASET_FILE_LIMIT << 20;
     fine = fine && (said != (size_t)status.st_size || !is_too_large(said, path, error)); /* not packed */
     gzFile opened = fine ? gzdopen(file, "rb") : NULL;

@@ -5,7 +5,6 @@
  *
  * The third byte says unsigned bytes, the fourth how many dimensions follow.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 typedef struct idx_file {
     char path[4096];

@@ -2,7 +2,7 @@
 
 #include "examples/programs/data/words.h"
 #include "examples/programs/gradcheck/results.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #define GRADCHECK_REMOTE_H
 
 #include "autograd/gradcheck.h"
-#include "examples/programs/gradcheck/command.h"
+#include "examples/programs/system/command.h"
 
 #include <jansson.h>
 

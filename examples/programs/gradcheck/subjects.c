@@ -1,7 +1,7 @@
 #include "examples/programs/gradcheck/subjects.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

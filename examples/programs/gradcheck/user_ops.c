@@ -1,12 +1,9 @@
 #include "examples/programs/gradcheck/user_ops.h"
 
-#include <dlfcn.h>
-#include <limits.h>
+#include "examples/programs/system/posix.h"
+
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <tapegrad.h>
-#include <unistd.h>
 
 /* ---- loading ---- */
 
@@ -41,10 +38,11 @@ const tg_op *const *user_ops_load(const char *path, tg_error *error)
 {
     if (!strchr(path, '/') && access(path, F_OK) == 0) /* dlopen would look for it among the system's libraries */
         return tg_fail(error, "'%.300s': write './%.300s' for the file in this folder", path, path), NULL;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const char *why;
+    void *library = system_library_open(path, &why);
     if (!library)
-        return tg_fail(error, "%.1000s", dlerror()), NULL;
-    const tg_user_ops *found = dlsym(library, "tg_user_ops_exported");
+        return tg_fail(error, "%.1000s", why), NULL;
+    const tg_user_ops *found = system_library_find(library, "tg_user_ops_exported");
     if (!found)
         tg_fail(error, "'%.300s': exports no operations: end one of its files with TG_USER_OPS(&my_op)", path);
     else if (strcmp(found->version, tg_version()) != 0 || found->op_size != sizeof(tg_op))
@@ -53,7 +51,7 @@ const tg_op *const *user_ops_load(const char *path, tg_error *error)
                 strcmp(found->version, tg_version()) == 0 ? ", where an operation has another size" : "");
     else if (are_complete(path, found->ops, error))
         return found->ops;
-    dlclose(library);
+    system_library_close(library);
     return NULL;
 }
 
@@ -73,12 +71,7 @@ static void on_fault(int number)
 
 void user_ops_guard(void)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static char stack[1 << 14]; /* the handler cannot run on a stack that has overflowed */
-    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        sigaction(faults[i], &(struct sigaction){.sa_handler = on_fault, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)},
-                  NULL);
+    system_on_fault(on_fault);
 }
 
 void user_ops_checking(const char *name)

@@ -1,11 +1,10 @@
 #include "examples/programs/report/events.h"
 #include "examples/programs/report/runlog.h"
+#include "examples/programs/system/posix.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char prefix[] = "events.out.tfevents.", suffix[] = ".tapegrad";
 enum { TAG = 100, EVENT = TAG + 64 };
@@ -104,7 +103,7 @@ static void remove_earlier(const char *folder)
         const size_t length = strlen(entry->d_name), end = sizeof suffix - 1;
         if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && length > end &&
             strcmp(entry->d_name + length - end, suffix) == 0)
-            unlinkat(dirfd(opened), entry->d_name, 0);
+            files_remove(folder, entry->d_name);
     }
     if (opened)
         closedir(opened);

@@ -1,20 +1,11 @@
 #include "examples/programs/report/files.h"
 
 #include "examples/programs/report/memory.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 static bool complain(tg_error *error, const char *what, const char *path, const char *why)
 {
@@ -153,32 +144,26 @@ static void remove_temporaries(const char *folder)
 int files_take_folder(const char *folder, bool shared, tg_error *error)
 {
     enum { TRIES = 20 }; /* one second in total: children of a killed process may need a moment to end */
-    const int taken = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int i = 0; i < TRIES; i++) {
-        if (taken >= 0 && flock(taken, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0) {
-            if (!shared)
-                remove_temporaries(folder);
-            return taken;
-        }
-        if (taken < 0 || errno != EWOULDBLOCK)
-            return taken;
-        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    }
-    close(taken);
-    tg_fail(error, "another process is working in the folder '%.300s'", folder);
-    return FILES_TAKEN;
+    int taken = SYSTEM_LOCKED;
+    for (int i = 0; i < TRIES && (taken = system_lock(folder, shared)) == SYSTEM_LOCKED; i++)
+        system_sleep(0.05);
+    if (taken >= 0 && !shared)
+        remove_temporaries(folder);
+    return taken != SYSTEM_LOCKED
+               ? taken
+               : (tg_fail(error, "another process is working in the folder '%.300s'", folder), FILES_TAKEN);
 }
 
 void files_share_folder(int taken)
 {
     if (taken >= 0)
-        flock(taken, LOCK_SH | LOCK_NB);
+        system_share(taken);
 }
 
 void files_release_folder(int taken)
 {
     if (taken >= 0)
-        close(taken);
+        system_unlock(taken);
 }
 
 bool files_check_name(const char *folder, const char *name, tg_error *error)
@@ -195,7 +180,7 @@ static bool is_left(const char *name, const char *begin, const char *end)
     if (strncmp(name, begin, strlen(begin)) != 0 || !isdigit((unsigned char)name[strlen(begin)]))
         return false;
     const long owner = strtol(name + strlen(begin), &rest, 10);
-    return strcmp(rest, end) == 0 && owner > 0 && owner <= INT_MAX && kill((pid_t)owner, 0) != 0 && errno == ESRCH;
+    return strcmp(rest, end) == 0 && owner > 0 && owner <= INT_MAX && !system_process_exists(owner);
 }
 
 void files_remove_left(const char *folder, const char *begin, const char *end)
@@ -237,7 +222,7 @@ static bool write_device(const char *path, files_writer *write, const void *cont
 {
     const int to = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe without a reader is an error */
     if (to >= 0)
-        fcntl(to, F_SETFL, O_WRONLY);
+        system_end_nonblocking(to);
     const int reason = fill(to, write, context);
     return !reason || tg_fail(error, "cannot write '%.300s': %s", path, strerror(reason));
 }
@@ -298,19 +283,9 @@ char *files_text(void (*write)(const void *context, FILE *to), const void *conte
 {
     char *text;
     size_t size;
-    FILE *to = memory_checked(open_memstream(&text, &size));
+    FILE *to = memory_checked(system_open_memory(&text, &size));
     write(context, to);
-    return memory_checked(files_close_memory(to, &text) ? text : NULL);
-}
-
-bool files_close_memory(FILE *to, char **text)
-{
-    const bool wrong = ferror(to);
-    if (fclose(to) == 0 && !wrong && *text)
-        return true;
-    free(*text);
-    *text = NULL;
-    return false;
+    return memory_checked(system_close_memory(to, &text, &size) ? text : NULL);
 }
 
 static FILE *fail_to_read(const char *folder, const char *name, const char *why, tg_error *error)

@@ -62,9 +62,6 @@ void files_remove_left(const char *folder, const char *begin, const char *end);
 /* The output of `write` as a text to be freed. */
 char *files_text(void (*write)(const void *context, FILE *to), const void *context);
 
-/* Closes a stream of open_memstream. False, with *text set to NULL, if there was not enough memory for its content. */
-bool files_close_memory(FILE *to, char **text);
-
 /* Opens FOLDER/NAME, or the path NAME if there is no folder, for reading, without waiting for one that is not regular,
  * such as a pipe, which is refused. NULL with an empty error if there is no such file, else with one line. After
  * reading, files_end_reading closes it; false and one line if something could not be read: such a file is not an empty

@@ -1,4 +1,5 @@
 #include "examples/programs/report/memory.h"
+#include "examples/programs/system/posix.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@ void *memory_checked(void *allocated)
 {
     if (allocated)
         return allocated;
-    fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+    fprintf(stderr, "%s: out of memory\n", system_own_name());
     exit(2);
 }
 

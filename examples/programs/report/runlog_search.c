@@ -2,6 +2,7 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/report/runlog_internal.h"
 #include "examples/programs/report/files.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -237,7 +238,7 @@ char *runlog_edge_hint(const runlog *log)
     size_t size;
     int count = 0;
     double least = INFINITY, greatest = -INFINITY;
-    FILE *words = memory_checked(open_memstream(&hint, &size));
+    FILE *words = memory_checked(system_open_memory(&hint, &size));
     for (size_t i = 0; i < log->points.count; i++) {
         least = fmin(least, value_of(log->points.list[i], "lr"));
         greatest = fmax(greatest, value_of(log->points.list[i], "lr"));
@@ -250,14 +251,14 @@ char *runlog_edge_hint(const runlog *log)
     }
     if (count)
         fputs(log->about.searched ? ", where the search ended." : ". " ADVICE_BEYOND_LIST, words);
-    return files_close_memory(words, &hint) ? hint : NULL;
+    return system_close_memory(words, &hint, &size) ? hint : NULL;
 }
 
 runlog *runlog_at_best(const runlog *log, bool common)
 {
     runlog *best = runlog_new(log->directory);
     size_t size;
-    FILE *words = memory_checked(open_memstream(&best->note, &size));
+    FILE *words = memory_checked(system_open_memory(&best->note, &size));
     const int of_all = common && log->count ? runlog_best_point(log, -1) : -1;
     best->borrows = true;
     best->activations = log->activations;
@@ -284,7 +285,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
         write_tried(log, words);
     if (of_all < 0 && log->about.unsearched)
         fprintf(words, " %s", log->about.unsearched);
-    memory_checked(files_close_memory(words, &best->note) ? best->note : NULL);
+    memory_checked(system_close_memory(words, &best->note, &size) ? best->note : NULL);
     best->about = log->about;
     runlog_options(best, json_incref(log->options));
     return best;

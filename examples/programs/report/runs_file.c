@@ -4,15 +4,13 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/direction.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 /* ---- known column names ---- */
 

@@ -1,10 +1,6 @@
 #include "examples/programs/report/shared.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "examples/programs/system/posix.h"
 
 bool shared_is_file(const char *folder, const char *name)
 {
@@ -19,9 +15,9 @@ bool shared_is_file(const char *folder, const char *name)
 static bool find_beside_the_program(const char *kind, const char *file, char folder[PATH_MAX])
 {
     static const char *const places[] = {"", "share/tapegrad/"};
-    char program[PATH_MAX - NAME_MAX - 64];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
+    char program[PATH_MAX];
+    if (!system_own_path(program, sizeof program))
+        return false;
     for (int up = 0; up < 2; up++) {
         char *slash = strrchr(program, '/');
         if (!slash)
@@ -29,8 +25,7 @@ static bool find_beside_the_program(const char *kind, const char *file, char fol
         *slash = '\0';
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        snprintf(folder, PATH_MAX, "%s/%s%s", program, places[i], kind);
-        if (shared_is_file(folder, file))
+        if (snprintf(folder, PATH_MAX, "%s/%s%s", program, places[i], kind) < PATH_MAX && shared_is_file(folder, file))
             return true;
     }
     return false;

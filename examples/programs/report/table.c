@@ -3,6 +3,7 @@
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/table_internal.h"
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -276,9 +277,9 @@ char *table_in_ascii(const char *text)
 {
     char *plain;
     size_t size;
-    FILE *to = memory_checked(open_memstream(&plain, &size));
+    FILE *to = memory_checked(system_open_memory(&plain, &size));
     put_signs(to, text, strlen(text), ASCII);
-    return memory_checked(files_close_memory(to, &plain) ? plain : NULL);
+    return memory_checked(system_close_memory(to, &plain, &size) ? plain : NULL);
 }
 
 /* ---- texts ---- */

@@ -1,30 +1,9 @@
 #include "examples/programs/report/terminal.h"
 
 #include "examples/programs/data/words.h"
-
-#include <limits.h>
-#include <langinfo.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include "examples/programs/system/posix.h"
 
 enum { COLUMNS_UNKNOWN = 80, ROWS_UNKNOWN = 24 };
-
-locale_t terminal_locale(void)
-{
-    return newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-}
-
-static bool locale_is_utf8(void)
-{
-    locale_t locale = terminal_locale();
-    if (!locale)
-        return false;
-    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
-    freelocale(locale);
-    return utf8;
-}
 
 static int number_from_environment(const char *name, int otherwise)
 {
@@ -41,14 +20,12 @@ terminal terminal_of(FILE *stream)
         return result;
     const char *kind = getenv("TERM"), *no_colour = getenv("NO_COLOR");
     result.live = kind && *kind && strcmp(kind, "dumb") != 0;
-    result.utf8 = locale_is_utf8();
+    result.utf8 = system_is_utf8();
     result.colour = result.live && !(no_colour && *no_colour);
 
-    struct winsize size = {0};
-    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0)
-        size.ws_col = size.ws_row = 0;
-    result.columns = size.ws_col ? size.ws_col : number_from_environment("COLUMNS", COLUMNS_UNKNOWN);
-    result.rows = size.ws_row ? size.ws_row : number_from_environment("LINES", ROWS_UNKNOWN);
+    system_terminal_size(descriptor, &result.columns, &result.rows);
+    result.columns = result.columns ? result.columns : number_from_environment("COLUMNS", COLUMNS_UNKNOWN);
+    result.rows = result.rows ? result.rows : number_from_environment("LINES", ROWS_UNKNOWN);
     return result;
 }
 

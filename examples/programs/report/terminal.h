@@ -8,7 +8,6 @@
 #ifndef REPORT_TERMINAL_H
 #define REPORT_TERMINAL_H
 
-#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -21,10 +20,6 @@ typedef struct {
 } terminal;
 
 terminal terminal_of(FILE *stream);
-
-/* The character set of the user's environment (with C's rules for numbers), for calls that ask the locale how wide text
- * is; (locale_t)0 where there is none. Give it to freelocale. */
-locale_t terminal_locale(void);
 
 /* The number of columns of a UTF-8 text: one for each code point, which is right for all texts of these programs. */
 int terminal_width(const char *text);

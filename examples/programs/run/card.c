@@ -1,11 +1,11 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/run/card.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { SAMPLE_ROWS = 16 };
 

@@ -7,19 +7,18 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/ranks_table.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/paper.h"
+#include "examples/programs/system/child.h"
+#include "examples/programs/system/posix.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-
-extern char **environ;
 
 enum { MOST_WORDS = 64, MOST_SETS = 200, MOST_FORMS = 100, NAME = 128 };
 
@@ -269,25 +268,26 @@ static bool show(over_sets *o, tg_error *error)
 static int compare_one(const over_sets *o, int which, int argc, char **argv)
 {
     char **words = words_of(o, which, argc, argv);
-    const struct timespec pause = {.tv_nsec = 5000000};
     signals_before before;
-    pid_t pid;
-    int status = 0;
+    child comparing;
     fprintf(stderr, "%sdata set %d of %d: %s\n", which ? "\n" : "", which + 1, o->sets, o->set[which].name);
     fflush(NULL);
     signals_catch(&before);
-    const int failure = posix_spawnp(&pid, words[0], NULL, NULL, words, environ);
-    for (int sent = 0; !failure && waitpid(pid, &status, WNOHANG) == 0; nanosleep(&pause, NULL))
-        if (signals_caught() && !sent)
-            kill(pid, sent = signals_caught());
+    const bool started = child_start_program(&comparing, words, NULL, NULL);
+    const int reason = errno;
+    for (bool sent = false; started && !child_has_ended(&comparing); system_sleep(5e-3))
+        if (signals_caught() && !sent) {
+            child_stop(&comparing, false);
+            sent = true;
+        }
     signals_release(&before);
-    if (failure)
-        fprintf(stderr, "compare: cannot run %s: %s\n", words[0], strerror(failure));
+    if (!started)
+        fprintf(stderr, "compare: cannot run %s: %s\n", words[0], strerror(reason));
     free(words);
-    return failure             ? 1
-           : signals_caught()  ? signals_status()
-           : WIFEXITED(status) ? WEXITSTATUS(status)
-                               : 128 + WTERMSIG(status);
+    return !started               ? 1
+           : signals_caught()     ? signals_status()
+           : comparing.status < 0 ? 128 - comparing.status
+                                  : comparing.status;
 }
 
 static bool add_set(over_sets *o, const char *value, tg_error *error)

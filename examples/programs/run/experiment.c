@@ -5,11 +5,11 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/run.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the options ---- */
 

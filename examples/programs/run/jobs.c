@@ -2,30 +2,19 @@
 #include "examples/programs/run/jobs.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/run/progress.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/child.h"
+#include "examples/programs/system/posix.h"
+#include "examples/programs/system/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 static const double report_interval = 0.05, tick_interval = 0.1; /* seconds */
 static const double patience = 1; /* seconds between asking a child to stop and killing it */
 
 enum { FAILURE_LIMIT = 400 };
 
-/* From child to parent. A pipe takes and gives so few bytes as a whole or not at all. */
+/* From child to parent. */
 typedef struct {
     bool failed;
     union {
@@ -33,28 +22,28 @@ typedef struct {
         char why[FAILURE_LIMIT]; /* failed */
     };
 } jobs_message;
-_Static_assert(sizeof(jobs_message) <= 512, "POSIX's least PIPE_BUF");
+_Static_assert(sizeof(jobs_message) <= 512, "child_send sends it as a whole");
 
 struct jobs_link {
-    int descriptor;     /* write end of the pipe; never blocks */
+    child_link *parent;
     double last_report; /* seconds */
     int last_epoch;
 };
 
 typedef struct {
-    pid_t pid; /* 0: the slot is free */
+    child process;
+    bool used; /* false: the slot is free */
     int job;
-    int descriptor; /* read end of the pipe */
-    bool closed;    /* the pipe has been closed */
-    int taken;      /* the lock on its folder */
+    int taken; /* the lock on its folder */
     char failure[FAILURE_LIMIT];
-} child;
+} slot;
 
 typedef struct {
     const jobs_config *config;
-    child *children;      /* [places] */
-    struct pollfd *polls; /* [places] */
-    const char **names;   /* [count] */
+    slot *slots;        /* [places] */
+    child **waited;     /* [places] */
+    const char **names; /* [count] */
+    int starting;       /* the job that is about to start */
     progress *view;
     int places, running, started, ended;
     bool stopping;
@@ -64,23 +53,10 @@ typedef struct {
 
 double jobs_clock(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return system_seconds();
 }
 
 /* ---- in the child ------------------------------------------------------------------------------------------- */
-
-/* Waits while the pipe is full. Ends the child if the parent has ended. */
-static void send_message(jobs_link *link, const jobs_message *message)
-{
-    while (write(link->descriptor, message, sizeof *message) < 0) {
-        if (errno == EAGAIN || errno == EWOULDBLOCK)
-            poll(&(struct pollfd){.fd = link->descriptor, .events = POLLOUT}, 1, -1);
-        else if (errno != EINTR)
-            _exit(1);
-    }
-}
 
 void jobs_report(jobs_link *link, const jobs_progress *now)
 {
@@ -89,9 +65,7 @@ void jobs_report(jobs_link *link, const jobs_progress *now)
     const bool complete = now->fraction >= 1;
     if (!complete && now->epoch == link->last_epoch && time - link->last_report < report_interval)
         return;
-    if (complete)
-        send_message(link, &message);
-    else if (write(link->descriptor, &message, sizeof message) < 0)
+    if (!child_send(link->parent, &message, sizeof message, complete))
         return;
     link->last_report = time;
     link->last_epoch = now->epoch;
@@ -106,36 +80,23 @@ int jobs_fail(jobs_link *link, const char *format, ...)
     va_end(arguments);
     for (char *end = strchr(message.why, '\n'); end; end = strchr(end, '\n'))
         *end = ' ';
-    send_message(link, &message);
+    child_send(link->parent, &message, sizeof message, true);
     return 1;
 }
 
 /* ---- starting ----------------------------------------------------------------------------------------------- */
 
-/* Runs in the child; does not return. A terminal sends Ctrl-C to the children as well, but the parent decides when they
- * end. */
-static void be_child(const jobs_pool *pool, int job, int descriptor, pid_t parent, const sigset_t *mask)
+/* Runs in the child. */
+static int be_child(child_link *parent, void *context)
 {
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the parent died before the line above */
-        _exit(1);
-#else
-    (void)parent;
-#endif
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    jobs_pool *pool = context;
     for (int i = 0; i < pool->places; i++)
-        if (pool->children[i].pid) {
-            close(pool->children[i].descriptor);
-            files_release_folder(pool->children[i].taken);
+        if (pool->slots[i].used) {
+            child_close(&pool->slots[i].process);
+            files_release_folder(pool->slots[i].taken);
         }
-    jobs_link link = {.descriptor = descriptor};
-    int status = pool->config->run(job, &link, pool->config->context);
-    fflush(NULL);
-    _exit(status == 0 ? 0 : (status & 0xFF) ? status & 0xFF : 1);
+    jobs_link link = {.parent = parent};
+    return pool->config->run(pool->starting, &link, pool->config->context);
 }
 
 static void end_job(jobs_pool *pool, int number, jobs_state state, const char *message)
@@ -148,106 +109,77 @@ static void end_job(jobs_pool *pool, int number, jobs_state state, const char *m
 }
 
 /* `taken`: the lock on its folder, which the child shares. */
-static void start_job(jobs_pool *pool, child *place, int job, int taken)
+static void start_job(jobs_pool *pool, slot *place, int job, int taken)
 {
-    int ends[2];
+    child process;
     progress_start(pool->view, job);
-    fflush(NULL); /* or the child would print the parent's buffered output again */
-
-    sigset_t blocked, before;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigaddset(&blocked, SIGTERM);
-    sigaddset(&blocked, SIGHUP);
-    pid_t parent = getpid(), pid = -1;
-    bool piped = pipe2(ends, O_NONBLOCK | O_CLOEXEC) == 0;
-    if (piped) {
-        sigprocmask(SIG_BLOCK, &blocked, &before);
-        pid = fork();
-        if (pid == 0) {
-            close(ends[0]);
-            be_child(pool, job, ends[1], parent, &before);
-        }
-        sigprocmask(SIG_SETMASK, &before, NULL);
-    }
-    if (pid < 0) {
+    pool->starting = job;
+    if (!child_start(&process, pool->names[job], be_child, pool)) {
         char message[FAILURE_LIMIT];
         snprintf(message, sizeof message, "cannot start a process: %s", strerror(errno));
-        if (piped)
-            close(ends[0]), close(ends[1]);
         files_release_folder(taken);
         end_job(pool, job, JOBS_FAILED, message);
         return;
     }
-    close(ends[1]);
-    *place = (child){.pid = pid, .job = job, .descriptor = ends[0], .taken = taken};
+    *place = (slot){.process = process, .used = true, .job = job, .taken = taken};
     pool->running++;
 }
 
 /* ---- listening ---------------------------------------------------------------------------------------------- */
 
 /* Reads the pipe, up to a number of messages, so that one child cannot keep the others waiting. */
-static void listen_to(const jobs_pool *pool, child *from, int messages)
+static void listen_to(const jobs_pool *pool, slot *from, int messages)
 {
     jobs_message message;
-    for (; messages > 0 && !from->closed; messages--) {
-        const ssize_t got = read(from->descriptor, &message, sizeof message);
-        if (got < 0 && errno != EINTR)
-            return; /* no more data for now */
-        from->closed = got >= 0 && got != sizeof message;
-        if (got != sizeof message)
-            continue;
+    for (; messages > 0 && child_receive(&from->process, &message, sizeof message); messages--)
         if (message.failed)
             memcpy(from->failure, message.why, sizeof from->failure);
         else
             progress_update(pool->view, from->job, &message.now);
-    }
 }
 
 /* Describes how a child ended, in one line of `text`; NULL on success. */
-static const char *complaint(const child *ended, int status, char *text, size_t size)
+static const char *complaint(const slot *ended, char *text, size_t size)
 {
+    const int status = ended->process.status;
     if (ended->failure[0])
         snprintf(text, size, "%s", ended->failure);
-    else if (WIFSIGNALED(status))
-        snprintf(text, size, "killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
-                 WTERMSIG(status) == SIGKILL ? ", perhaps because memory ran out" : "");
-    else if (WEXITSTATUS(status) != 0)
-        snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
+    else if (status < 0)
+        snprintf(text, size, "killed by signal %d (%s)%s", -status, child_signal_name(-status),
+                 status == -SIGKILL ? ", perhaps because memory ran out" : "");
+    else if (status > 0)
+        snprintf(text, size, "ended with exit status %d", status);
     else
         return NULL;
     return text;
 }
 
 /* Frees the child's slot if it has ended. */
-static void reap(jobs_pool *pool, child *place)
+static void reap(jobs_pool *pool, slot *place)
 {
-    int status = 0;
-    pid_t reaped = waitpid(place->pid, &status, WNOHANG);
-    if (reaped == 0 || (reaped < 0 && errno == EINTR))
+    if (!child_has_ended(&place->process))
         return;
     listen_to(pool, place, INT_MAX); /* data that it sent before it ended */
-    close(place->descriptor);
+    child_close(&place->process);
 
     char text[FAILURE_LIMIT];
-    const char *message = complaint(place, status, text, sizeof text);
+    const char *message = complaint(place, text, sizeof text);
+    const int job = place->job, status = place->process.status;
     /* Checks the flag too: a signal to the whole group may reach the child before the loop notices it. */
-    bool stopped = (pool->stopping || signals_caught()) && !place->failure[0] && WIFSIGNALED(status) &&
-                   (WTERMSIG(status) == SIGTERM || WTERMSIG(status) == SIGKILL);
-    const int job = place->job;
+    const bool stopped =
+        (pool->stopping || signals_caught()) && !place->failure[0] && (status == -SIGTERM || status == -SIGKILL);
     files_release_folder(place->taken);
-    *place = (child){0};
+    *place = (slot){0};
     pool->running--;
     end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
 }
 
 /* ---- ending ------------------------------------------------------------------------------------------------- */
 
-static void signal_children(const jobs_pool *pool, int signal)
+static void stop_children(const jobs_pool *pool, bool now)
 {
     for (int i = 0; i < pool->places; i++)
-        if (pool->children[i].pid)
-            kill(pool->children[i].pid, signal);
+        child_stop(&pool->slots[i].process, now);
 }
 
 static void stop_if_interrupted(jobs_pool *pool)
@@ -256,9 +188,9 @@ static void stop_if_interrupted(jobs_pool *pool)
     if (signals_caught() && !pool->stopping) {
         pool->stopping = pool->outcome.interrupted = true;
         pool->stopped_at = now;
-        signal_children(pool, SIGTERM);
+        stop_children(pool, false);
     } else if (pool->stopping && now - pool->stopped_at > patience) {
-        signal_children(pool, SIGKILL);
+        stop_children(pool, true);
     }
 }
 
@@ -282,7 +214,7 @@ static bool take_folder(jobs_pool *pool, int job, int *taken)
 }
 
 /* Starts the next job. */
-static void start_next(jobs_pool *pool, child *place)
+static void start_next(jobs_pool *pool, slot *place)
 {
     int taken;
     const jobs_config *config = pool->config;
@@ -308,26 +240,25 @@ static bool may_start(const jobs_pool *pool)
 static void fill_places(jobs_pool *pool)
 {
     for (int i = 0; i < pool->places; i++)
-        while (may_start(pool) && !pool->children[i].pid)
-            start_next(pool, &pool->children[i]);
+        while (may_start(pool) && !pool->slots[i].used)
+            start_next(pool, &pool->slots[i]);
 }
 
 static void wait_for_news(jobs_pool *pool)
 {
     bool ending = false;
     for (int i = 0; i < pool->places; i++) {
-        const child *place = &pool->children[i];
-        bool open = place->pid && !place->closed;
-        pool->polls[i] = (struct pollfd){.fd = open ? place->descriptor : -1, .events = POLLIN};
-        ending |= place->pid && place->closed;
+        slot *place = &pool->slots[i];
+        pool->waited[i] = place->used ? &place->process : NULL;
+        ending |= place->used && place->process.closed;
     }
-    poll(pool->polls, (nfds_t)pool->places, ending ? 2 : (int)(1000 * tick_interval));
+    child_wait(pool->waited, pool->places, ending ? 0.002 : tick_interval);
     bool tick = jobs_clock() - pool->ticked_at >= tick_interval;
     for (int i = 0; i < pool->places; i++) {
-        child *place = &pool->children[i];
-        if (place->pid)
+        slot *place = &pool->slots[i];
+        if (place->used)
             listen_to(pool, place, 64);
-        if (place->pid && (place->closed || tick))
+        if (place->used && (place->process.closed || tick))
             reap(pool, place);
     }
     if (tick) {
@@ -342,10 +273,10 @@ static bool make_pool(jobs_pool *pool)
 {
     const jobs_config *config = pool->config;
     const size_t count = (size_t)config->count + 1, places = (size_t)pool->places + 1;
-    pool->children = calloc(places, sizeof *pool->children);
-    pool->polls = calloc(places, sizeof *pool->polls);
+    pool->slots = calloc(places, sizeof *pool->slots);
+    pool->waited = calloc(places, sizeof *pool->waited);
     pool->names = calloc(count, sizeof *pool->names);
-    const bool fine = pool->children && pool->polls && pool->names;
+    const bool fine = pool->slots && pool->waited && pool->names;
     for (int i = 0; fine && i < config->count; i++)
         pool->names[i] = config->name ? config->name(i, config->context) : "";
     if (fine)
@@ -360,9 +291,21 @@ static bool make_pool(jobs_pool *pool)
 static void free_pool(jobs_pool *pool)
 {
     progress_free(pool->view);
-    free(pool->children);
-    free(pool->polls);
+    free(pool->slots);
+    free(pool->waited);
     free(pool->names);
+}
+
+/* In a program that was started again for one job: does it, or nothing if it comes later. */
+static jobs_outcome do_own(jobs_pool *pool)
+{
+    pool->places = 0;
+    for (int i = 0; i < pool->config->count; i++)
+        if (strcmp(pool->config->name(i, pool->config->context), child_name()) == 0) {
+            pool->starting = i;
+            child_run(be_child, pool);
+        }
+    return (jobs_outcome){0};
 }
 
 jobs_outcome jobs_run(const jobs_config *config)
@@ -370,10 +313,9 @@ jobs_outcome jobs_run(const jobs_config *config)
     const int places = config->at_once < 1 ? 1 : config->at_once;
     jobs_pool pool = {.config = config, .places = places < config->count ? places : config->count};
     signals_before before;
-    struct sigaction before_child;
+    if (child_name())
+        return do_own(&pool);
     signals_catch(&before);
-    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
-              &before_child); /* if SIGCHLD were ignored, children would leave no status */
     if (!make_pool(&pool)) {
         fputs("out of memory\n", stderr);
         pool.outcome.failed = pool.ended = config->count;
@@ -386,7 +328,6 @@ jobs_outcome jobs_run(const jobs_config *config)
     }
     pool.outcome.interrupted |= signals_caught() != 0;
     pool.outcome.stopped += config->count - pool.ended;
-    sigaction(SIGCHLD, &before_child, NULL);
     signals_release(&before);
     free_pool(&pool);
     return pool.outcome;

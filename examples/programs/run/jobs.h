@@ -25,7 +25,8 @@
  * `interrupted` with the signals handled as before the call, so that a second Ctrl-C ends the program at once. Children
  * die with the parent, however it dies.
  *
- * The child is made by fork, so the program must have no threads.
+ * The program must have no threads (system/child.h). On Windows it is started again for each job, which is found by its
+ * name: what comes before jobs_run must have no effect when it is done twice.
  */
 #ifndef RUN_JOBS_H
 #define RUN_JOBS_H

@@ -3,18 +3,16 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
+#include "examples/programs/system/posix.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <tapegrad.h>
-#include <unistd.h>
 
 enum { FIRST_KEY = 1000, HELP_ALL = FIRST_KEY - 1, HELP_SIZE = 700, FEW = 8 /* choices of an option in --help */ };
 
@@ -184,9 +182,9 @@ const char *options_called(const char *program)
     const int before = (int)(strlen(own) - strlen(parsed->name));
     char *path = memory_text("%.*s%s", before, own, program);
     free(command);
-    FILE *to = memory_checked(open_memstream(&command, &size));
+    FILE *to = memory_checked(system_open_memory(&command, &size));
     options_print_word(path, to);
-    memory_checked(files_close_memory(to, &command) ? command : NULL);
+    memory_checked(system_close_memory(to, &command, &size) ? command : NULL);
     free(path);
     return command;
 }
@@ -367,24 +365,13 @@ static void print_version(FILE *out, struct argp_state *state)
     fprintf(out, "%s (tapegrad) %s\n", state->name, tg_version());
 }
 
-/* A stack that is too small for these programs is made larger, if that is allowed; and a file that grows beyond the
- * limit is an error of the write, not a signal. */
 static void set_limits(void)
 {
-    enum { KILOBYTE = 1 << 10, LEAST = 192 * KILOBYTE, ENOUGH = 1024 * KILOBYTE };
-    struct rlimit stack;
-    pthread_attr_t threads;
-    signal(SIGXFSZ, SIG_IGN);
-    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= ENOUGH)
+    const unsigned long small = system_set_limits();
+    if (!small)
         return;
-    stack.rlim_cur = stack.rlim_max < ENOUGH ? stack.rlim_max : ENOUGH;
-    if (setrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur < LEAST) {
-        fprintf(stderr, "%s: a stack of %llu kB is too small; `ulimit -s %d` allows enough\n", parsed->name,
-                (unsigned long long)stack.rlim_cur / KILOBYTE, 8 * KILOBYTE);
-        exit(2);
-    }
-    if (pthread_attr_init(&threads) == 0 && pthread_attr_setstacksize(&threads, ENOUGH) == 0)
-        pthread_setattr_default_np(&threads); /* of threads, the limit when the program started decides */
+    fprintf(stderr, "%s: a stack of %lu kB is too small; `ulimit -s 8192` allows enough\n", parsed->name, small);
+    exit(2);
 }
 
 static struct argp_option listed[OPTIONS_MOST + 2];

@@ -6,11 +6,11 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/run/influence.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- what a net makes of a row ---- */
 

@@ -2,6 +2,7 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -378,7 +379,7 @@ static void repaint(progress *view, const char *above)
 {
     char *bytes = NULL;
     size_t size = 0;
-    FILE *to = open_memstream(&bytes, &size);
+    FILE *to = system_open_memory(&bytes, &size);
     if (!to)
         return;
     fputs("\033[?25l\033[?7l", to); /* no cursor, no wrapping */
@@ -391,7 +392,7 @@ static void repaint(progress *view, const char *above)
         fprintf(to, "%.*s\033[K\n", (int)(end - line), line);
     fputs("\033[J\033[?7h\033[?25h", to);
     view->painted = jobs_clock();
-    if (files_close_memory(to, &bytes)) {
+    if (system_close_memory(to, &bytes, &size)) {
         fwrite(bytes, 1, size, view->config.out);
         fflush(view->config.out);
     }
@@ -544,13 +545,13 @@ void progress_end(progress *view, int job, jobs_state state, const char *message
 {
     char *line = NULL;
     size_t size = 0;
-    FILE *to = view ? open_memstream(&line, &size) : NULL;
+    FILE *to = view ? system_open_memory(&line, &size) : NULL;
     if (!to)
         return;
     view->rows[job].running = false;
     view->ended++;
     write_end(to, view, job, state, message);
-    if (files_close_memory(to, &line)) {
+    if (system_close_memory(to, &line, &size)) {
         if (is_live(view))
             repaint(view, line);
         else

@@ -3,12 +3,12 @@
 #include "examples/programs/run/record.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/options.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool path_of(const char *folder, const char *name, char path[PATH_MAX])
 {

@@ -2,6 +2,7 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/record.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <math.h>

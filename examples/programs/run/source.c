@@ -1,12 +1,12 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/run/source.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 /* ---- weights of classes ---- */

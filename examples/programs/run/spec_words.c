@@ -3,6 +3,7 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/spec.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,9 +129,9 @@ void run_spec_describe_otherwise(const run_spec *given, const run_spec *complete
 {
     char *text = NULL;
     size_t size;
-    FILE *memory = memory_checked(open_memstream(&text, &size));
+    FILE *memory = memory_checked(system_open_memory(&text, &size));
     const int count = given ? print_otherwise(given, complete, rows, memory) : 0;
-    memory_checked(files_close_memory(memory, &text) ? text : NULL);
+    memory_checked(system_close_memory(memory, &text, &size) ? text : NULL);
     if (count)
         fprintf(to, "Defaults of %s differ:%s\n", complete->compared ? "train" : "compare", text);
     free(text);

@@ -1,7 +1,6 @@
 #include "examples/programs/run/sweep.h"
 
-#include <stdio.h>
-#include <unistd.h>
+#include "examples/programs/system/posix.h"
 
 /* Reads --part. */
 static bool take_part(sweep *s, tg_error *error)
@@ -20,8 +19,7 @@ static bool take_part(sweep *s, tg_error *error)
 
 bool sweep_prepare(sweep *s, tg_error *error)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    s->at_once = s->jobs ? s->jobs : processors > 0 ? (int)processors : 1;
+    s->at_once = s->jobs ? s->jobs : system_processors();
     return take_part(s, error);
 }
 

@@ -1,6 +1,7 @@
 /* Reads the file of a study, and lists its experiments and their runs. */
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
+#include "examples/programs/system/posix.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/study/study.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ char *study_say(study_part *p, const char *template, const study_value values[])
 {
     char *text, name[200], *format;
     size_t size;
-    FILE *to = memory_checked(open_memstream(&text, &size));
+    FILE *to = memory_checked(system_open_memory(&text, &size));
     if (++p->depth > DEEPEST)
         refuse(p, template, "a word contains itself");
     for (const char *at = template && p->depth <= DEEPEST ? template : ""; *at; at++) {
@@ -111,7 +112,7 @@ char *study_say(study_part *p, const char *template, const study_value values[])
         at += length - (at[length] == '\0');
     }
     p->depth--;
-    return memory_checked(files_close_memory(to, &text) ? text : NULL);
+    return memory_checked(system_close_memory(to, &text, &size) ? text : NULL);
 }
 
 void study_put(study_part *p, const char *name, const study_value values[])

@@ -16,6 +16,7 @@
 
 #include "examples/programs/report/sheet.h"
 #include "examples/programs/run/pool.h"
+#include "examples/programs/system/posix.h"
 #include "plots/plots.h"
 
 enum { STUDY_SEEDS = 32, STUDY_RATES = 16 };

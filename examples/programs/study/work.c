@@ -6,12 +6,12 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/numbers.h"
 #include "examples/programs/study/study.h"
+#include "examples/programs/system/child.h"
+#include "examples/programs/system/posix.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- the kept file ---- */
 
@@ -169,7 +169,7 @@ static bool check_only(const study *s, tg_error *error)
 /* Trains the pending runs. False where another process works in the folder. */
 static bool train(study *s, tg_error *error)
 {
-    const int taken = files_take_folder(s->runs, !s->settings->overwrite, error);
+    const int taken = child_name() ? -1 : files_take_folder(s->runs, !s->settings->overwrite, error);
     fprintf(stderr, "%d of %d run%s done, %d to do\n", s->all.complete_count, s->all.count, plural(s->all.count),
             s->all.pending_count);
     if (taken == FILES_TAKEN)

@@ -4,11 +4,11 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- tables ---- */
 

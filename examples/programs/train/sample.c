@@ -1,10 +1,10 @@
 #include "examples/programs/train/output.h"
 
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct output {
     FILE *to;

@@ -7,10 +7,10 @@
  *     command_stop(c);
  *
  * It runs in a shell, in its own process group, which is killed by command_stop or when this program ends. Its standard
- * error is ours. Ctrl-C ends the waiting (report/signals.h).
+ * error is ours. Ctrl-C ends the waiting (system/signals.h).
  */
-#ifndef GRADCHECK_COMMAND_H
-#define GRADCHECK_COMMAND_H
+#ifndef SYSTEM_COMMAND_H
+#define SYSTEM_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,19 +1,16 @@
-#include "examples/programs/gradcheck/command.h"
+#include "examples/programs/system/command.h"
 
-#include "examples/programs/run/jobs.h"
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/posix.h"
+#include "examples/programs/system/signals.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#if !defined _WIN32
+
+#include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#ifdef __linux__
+#if defined __linux__
 #include <sys/prctl.h>
 #endif
 
@@ -48,8 +45,8 @@ bool command_fail(command_pipe *c, const char *format, ...)
 /* Waits for the program, which may end a little after its output; false if it still runs. */
 static bool wait_for(command_pipe *c, double seconds, bool interruptible, int *status)
 {
-    const double until = jobs_clock() + seconds;
-    while (!c->ended && jobs_clock() < until && !(interruptible && signals_caught())) {
+    const double until = system_seconds() + seconds;
+    while (!c->ended && system_seconds() < until && !(interruptible && signals_caught())) {
         c->ended = waitpid(c->pid, status, WNOHANG) != 0;
         if (!c->ended)
             poll(NULL, 0, 5);
@@ -80,8 +77,8 @@ static void add_python_path(void)
     static const char *const places[] = {"share/tapegrad/python", "plots/../examples/programs/gradcheck"};
     char program[PATH_MAX], place[2 * PATH_MAX], path[3 * PATH_MAX];
     const char *before = getenv("PYTHONPATH");
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
+    if (!system_own_path(program, sizeof program))
+        program[0] = '\0';
     for (int up = 0; up < 2; up++)
         *(strrchr(program, '/') ? strrchr(program, '/') : program) = '\0';
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
@@ -120,7 +117,7 @@ command_pipe *command_start(const char *line, double limit, tg_error *error)
     command_pipe *c = calloc(1, sizeof *c);
     const pid_t parent = getpid();
     fflush(NULL);
-    if (!c || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || (c->pid = fork()) < 0) {
+    if (!c || !system_pipe(in) || !system_pipe(out) || (c->pid = fork()) < 0) {
         tg_fail(error, "cannot start a program: %s", strerror(errno));
         for (int i = 0; i < 2; i++) {
             close(in[i]);
@@ -163,7 +160,7 @@ void command_stop(command_pipe *c)
 /* Waits until it can be written or read. */
 static bool is_ready(command_pipe *c, struct pollfd wanted, double until, const char *what)
 {
-    const double left = until - jobs_clock();
+    const double left = until - system_seconds();
     if (signals_caught())
         return command_fail(c, "interrupted");
     if (left <= 0)
@@ -174,7 +171,7 @@ static bool is_ready(command_pipe *c, struct pollfd wanted, double until, const 
 
 bool command_write(command_pipe *c, const char *text, size_t length)
 {
-    const double until = jobs_clock() + c->limit;
+    const double until = system_seconds() + c->limit;
     while (length > 0 && !c->error.text[0]) {
         const ssize_t written = write(c->to, text, length);
         if (written >= 0) {
@@ -210,7 +207,7 @@ static bool make_room(command_pipe *c)
 
 char *command_read(command_pipe *c, size_t most, size_t *length)
 {
-    const double until = jobs_clock() + c->limit;
+    const double until = system_seconds() + c->limit;
     size_t seen = c->next;
     while (!c->error.text[0]) {
         char *line = c->text ? c->text + c->next : NULL,
@@ -238,3 +235,48 @@ char *command_read(command_pipe *c, size_t most, size_t *length)
     }
     return NULL;
 }
+
+#else
+
+command_pipe *command_start(const char *line, double limit, tg_error *error)
+{
+    (void)line, (void)limit;
+    return tg_fail(error, "not on Windows"), NULL;
+}
+
+bool command_write(command_pipe *c, const char *text, size_t length)
+{
+    (void)c, (void)text, (void)length;
+    return false;
+}
+
+char *command_read(command_pipe *c, size_t most, size_t *length)
+{
+    (void)c, (void)most, (void)length;
+    return NULL;
+}
+
+bool command_has_ended(command_pipe *c, bool early)
+{
+    (void)c, (void)early;
+    return true;
+}
+
+const char *command_message(const command_pipe *c)
+{
+    (void)c;
+    return "";
+}
+
+bool command_fail(command_pipe *c, const char *format, ...)
+{
+    (void)c, (void)format;
+    return false;
+}
+
+void command_stop(command_pipe *c)
+{
+    (void)c;
+}
+
+#endif

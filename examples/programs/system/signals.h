@@ -11,15 +11,21 @@
  * Signals that are ignored, because of nohup or a shell's background job, stay ignored. A second signal has its
  * original effect at once, except SIGHUP, of which a closed terminal may send several.
  */
-#ifndef REPORT_SIGNALS_H
-#define REPORT_SIGNALS_H
+#ifndef SYSTEM_SIGNALS_H
+#define SYSTEM_SIGNALS_H
 
 #include <signal.h>
+
+#if defined _WIN32
+typedef void (*signals_action)(int signal);
+#else
+typedef struct sigaction signals_action;
+#endif
 
 enum { SIGNALS = 3 };
 
 typedef struct signals_before {
-    struct sigaction of[SIGNALS];
+    signals_action of[SIGNALS];
 } signals_before;
 
 /* From here on signals are only noted. */

@@ -1,9 +1,39 @@
-#include "examples/programs/report/signals.h"
+#include "examples/programs/system/signals.h"
 
 #include <stddef.h>
 
-static const int asking[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 static volatile sig_atomic_t caught, last;
+
+#if defined _WIN32
+
+/* Ctrl-C, and that the window is closed. The system has reset the action, so that a second signal has its original
+ * effect. */
+static const int asking[SIGNALS] = {SIGINT, SIGTERM, SIGBREAK};
+
+static void note(int signal)
+{
+    caught = last = signal;
+}
+
+void signals_catch(signals_before *before)
+{
+    caught = 0;
+    for (int i = 0; i < SIGNALS; i++) {
+        before->of[i] = signal(asking[i], note);
+        if (before->of[i] == SIG_IGN)
+            signal(asking[i], SIG_IGN);
+    }
+}
+
+void signals_release(const signals_before *before)
+{
+    for (int i = 0; i < SIGNALS; i++)
+        signal(asking[i], before->of[i] == SIG_ERR ? SIG_DFL : before->of[i]);
+}
+
+#else
+
+static const int asking[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
 static void note(int signal)
 {
@@ -30,6 +60,8 @@ void signals_release(const signals_before *before)
     if (caught == SIGHUP)
         signal(SIGHUP, SIG_IGN);
 }
+
+#endif
 
 int signals_caught(void)
 {

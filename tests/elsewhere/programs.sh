@@ -1,0 +1,81 @@
+#!/bin/sh
+# The programs on Windows: train, predict, compare and gradcheck are compiled by mingw-w64 and run under Wine, and what they write and print
+# is compared with what the programs here do, byte for byte. docs/install.md has the result.
+#   tests/elsewhere/programs.sh FOLDER     from the top of the tree, after make; FOLDER keeps what is built
+# It needs Debian's mingw-w64, libz-mingw-w64-dev, wine, cmake, and for argp gnulib, autoconf and automake; jansson comes by its source
+# package. Ends with 77 if a tool is missing.
+set -eu
+tree=$(pwd)
+here=${TG_BUILD:-$tree/build}
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+host=x86_64-w64-mingw32
+CC=$host-gcc-posix
+for tool in $CC wine cmake gnulib-tool autoreconf; do
+    command -v $tool > /dev/null || { echo "there is no $tool"; exit 77; }
+done
+[ -f /usr/$host/lib/libz.a ] || { echo "there is no libz-mingw-w64-dev"; exit 77; }
+export WINEDEBUG="${WINEDEBUG:--all}"
+
+# ---- the libraries that they need ----
+
+get_jansson() (
+    mkdir -p "$folder/lists/partial" "$folder/parts" "$folder/jansson"
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        [ -f "$file" ] || continue
+        sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$file" > "$folder/parts/${file##*/}"
+    done
+    set -- -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$folder/parts" -o Dir::State::Lists="$folder/lists"
+    cd "$folder"
+    apt-get "$@" update && apt-get "$@" source --download-only jansson && tar xf jansson_*.orig.tar.gz -C jansson --strip-components 1
+    cmake -S jansson -B jansson/build -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=$CC -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_C_FLAGS=-D__USE_MINGW_ANSI_STDIO=1 -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF \
+        -DCMAKE_INSTALL_PREFIX="$folder/libraries"
+    cmake --build jansson/build && cmake --install jansson/build
+)
+get_argp() (
+    mkdir -p "$folder/argp" && cd "$folder/argp"
+    cat > configure.ac << END
+AC_INIT([argp], [1])
+AC_CONFIG_AUX_DIR([build-aux])
+AM_INIT_AUTOMAKE([foreign])
+AC_PROG_CC
+gl_EARLY
+gl_INIT
+AC_CONFIG_HEADERS([config.h])
+AC_CONFIG_FILES([Makefile lib/Makefile])
+AC_OUTPUT
+END
+    printf 'SUBDIRS = lib\nACLOCAL_AMFLAGS = -I m4\n' > Makefile.am
+    gnulib-tool --import --quiet --no-vc-files argp && autoreconf -fi && ./configure --host=$host CC=$CC && make
+    # Its header alone: the macros are those of gnulib's config.h.
+    { printf '#define _GL_ATTRIBUTE_FORMAT(x)\n#define _GL_INLINE extern inline\n#define _GL_INLINE_HEADER_BEGIN\n#define _GL_INLINE_HEADER_END\n' &&
+        cat lib/argp.h; } > "$folder/libraries/include/argp.h"
+    cp lib/libgnu.a "$folder/libraries/lib/libargp.a"
+)
+[ -f "$folder/libraries/lib/libjansson.a" ] || get_jansson > "$folder/jansson.log" 2>&1
+[ -f "$folder/libraries/lib/libargp.a" ] || get_argp > "$folder/argp.log" 2>&1
+
+# ---- compiled and linked ----
+
+make -s amalgamation "$folder/build/include/tapegrad.h" CC=cc BUILD="$folder/build" DEPENDENCIES=skip
+[ "$folder/tapegrad.o" -nt "$folder/build/amalgamation/tapegrad.c" ] ||
+    $CC -O2 -Werror -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math -DTG_NO_BLAS -c -o "$folder/tapegrad.o" \
+        "$folder/build/amalgamation/tapegrad.c"
+cat > "$folder/Makefile" << 'END'
+SOURCES := $(wildcard examples/programs/system/*.c examples/programs/data/*.c examples/programs/report/*.c examples/programs/run/*.c \
+    examples/programs/train/*.c examples/programs/study/*.c examples/programs/gradcheck/*.c plots/*.c)
+NAMES := train predict compare gradcheck study emit activations
+COMMON := $(SOURCES:%.c=$(FOLDER)/obj/%.o)
+all: $(NAMES:%=$(FOLDER)/bin/%.exe)
+.SECONDARY:
+$(FOLDER)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -Wall -Wno-format -Wno-format-extra-args -Werror -I. -I$(FOLDER)/build/include -I$(FOLDER)/libraries/include \
+	    -MMD -c -o $@ $<
+$(FOLDER)/bin/%.exe: $(FOLDER)/obj/examples/programs/%.o $(COMMON) $(FOLDER)/tapegrad.o
+	@mkdir -p $(@D)
+	$(CC) -static -Wl,--stack,8388608 -o $@ $^ -L$(FOLDER)/libraries/lib -ljansson -lz -largp -pthread -lm
+-include $(COMMON:.o=.d)
+END
+make -s -f "$folder/Makefile" FOLDER="$folder" CC=$CC

@@ -89,6 +89,27 @@ START_TEST(what_a_killed_program_left_of_a_probe_is_removed)
 }
 END_TEST
 
+static int by_tens(const void *a, const void *b)
+{
+    return *(const int *)a / 10 - *(const int *)b / 10;
+}
+
+/* The library's qsort may leave equal items in any order, and tables and sums would depend on it. */
+START_TEST(equal_items_keep_their_order)
+{
+    for (int count = 0; count < 200; count++) {
+        int items[200], place = 0;
+        for (int i = 0; i < count; i++)
+            items[i] = 10 * (i * 7 % 5) + i % 3;
+        system_sort(items, (size_t)count, sizeof *items, by_tens);
+        for (int tens = 0; tens < 5; tens++)
+            for (int i = 0; i < count; i++)
+                if (i * 7 % 5 == tens)
+                    ck_assert_int_eq(items[place++], 10 * tens + i % 3);
+    }
+}
+END_TEST
+
 START_TEST(text_that_does_not_fit_into_memory_is_none)
 {
     size_t size;
@@ -114,6 +135,7 @@ Suite *files_suite(void)
     tcase_add_test(tests, a_device_is_written_and_stays);
     tcase_add_test(tests, a_failed_write_leaves_the_device);
     tcase_add_test(tests, what_a_killed_program_left_of_a_probe_is_removed);
+    tcase_add_test(tests, equal_items_keep_their_order);
     tcase_add_test(tests, text_that_does_not_fit_into_memory_is_none);
     suite_add_tcase(suite, tests);
     return suite;

@@ -1,6 +1,7 @@
 /* The distinct entries of columns: classes to predict, or categories; and weights of classes. */
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,7 @@ static bool sort(csv_source *source, size_t column, entries *all)
     classes->count = classes->found = all->count;
     if (all->count)
         memcpy(classes->class, all->entry, all->count * sizeof *all->entry);
-    qsort(classes->class, classes->count, sizeof *classes->class, compare);
+    system_sort(classes->class, classes->count, sizeof *classes->class, compare);
     for (size_t i = 0; i < all->count; i++)
         to[*find_slot(all, classes->class[i].word, classes->class[i].number) - 1] = i;
     renumber(source, column, to);
@@ -152,7 +153,7 @@ bool csv_join_rare(csv_source *source, size_t column, size_t most)
         return false;
     for (size_t i = 0; i < classes->count; i++)
         rows[i] = classes->class[i].rows;
-    qsort(rows, classes->count, sizeof *rows, by_rows);
+    system_sort(rows, classes->count, sizeof *rows, by_rows);
     const size_t least = rows[most - 2] < 2 ? 2 : rows[most - 2]; /* of those that are kept */
     size_t room = most - 1;                                       /* for those with just as many */
     for (size_t i = 0; i < classes->count; i++)

@@ -1,6 +1,7 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <errno.h>
 #include <math.h>
@@ -187,7 +188,7 @@ static bool repeats(const csv_source *source, size_t column, double *values)
     for (size_t row = 0; row < source->rows; row++)
         if (!isnan(csv_value(source, row, column)))
             values[count++] = csv_value(source, row, column);
-    qsort(values, count, sizeof *values, ascending);
+    system_sort(values, count, sizeof *values, ascending);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || values[i] != values[i - 1];
     return 2 * different <= count;

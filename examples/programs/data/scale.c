@@ -4,6 +4,7 @@
 
 #include "examples/programs/data/internal.h"
 #include "nn/saved/card.h"
+#include "examples/programs/system/posix.h"
 
 /* The value of a feature, or of a target after the features, as in the file; NaN: missing. */
 static double value_of(const dataset *set, size_t row, size_t i)
@@ -129,7 +130,7 @@ static void sort_values(const dataset *set, size_t feature, values *all)
         if (weight_of(set, row) > 0 && !isnan(value))
             all->of[all->count++] = value;
     }
-    qsort(all->of, all->count, sizeof *all->of, ascending);
+    system_sort(all->of, all->count, sizeof *all->of, ascending);
 }
 
 /* The value below which this fraction lies, between neighbours in proportion (Hyndman and Fan's type 7). */

@@ -8,6 +8,7 @@
 #include "autograd/rng.h"
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 /* ---- units: rows or groups ---- */
 
@@ -42,7 +43,7 @@ static int32_t *labels_of_groups(const dataset *set)
     for (size_t row = 0; fine && row < set->rows; row++)
         pairs[row] = (uint64_t)set->group[row] << 32 | (uint32_t)set->labels[row];
     if (fine)
-        qsort(pairs, set->rows, sizeof *pairs, ascending);
+        system_sort(pairs, set->rows, sizeof *pairs, ascending);
     for (size_t i = 0; fine && i < set->rows; i++) {
         const size_t group = (size_t)(pairs[i] >> 32);
         same = i > 0 && pairs[i] == pairs[i - 1] ? same + 1 : 1;
@@ -187,7 +188,7 @@ static bool stratify(const dataset *set, const int32_t *label, int32_t *random, 
         places[i] = (place){((double)seen[of]++ + 0.5) / (double)size[of], i, random[i]};
     }
     if (fine)
-        qsort(places, count, sizeof *places, by_place);
+        system_sort(places, count, sizeof *places, by_place);
     for (size_t i = 0; fine && i < count; i++)
         random[i] = places[i].unit;
     free(places);

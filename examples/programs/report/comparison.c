@@ -2,6 +2,7 @@
 #include "examples/programs/report/comparison.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -327,7 +328,7 @@ static void count_half(const workspace *w, int count, comparison_pair *pair)
         }
     for (size_t i = 0; i < end && total < 0; i++)
         part[i] = -part[i];
-    qsort(part, end, sizeof *part, descending);
+    system_sort(part, end, sizeof *part, descending);
     for (; isfinite(total) && total != 0 && 2 * sum < fabs(total); pair->half++)
         sum += part[pair->half];
     pair->rows = (int)rows;

@@ -5,6 +5,7 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/verdict.h"
+#include "examples/programs/system/posix.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -423,7 +424,7 @@ static bool write_answer(const view *v, int measure, const comparison_pair *pair
     int *place = memory_checked(calloc((size_t)v->count, sizeof *place)), tested = 0;
     for (int i = 0; i < v->count; i++)
         order[i] = (ranked){i, (m->more_is_better ? -1 : 1) * v->groups[i].of[measure].value.mean};
-    qsort(order, (size_t)v->count, sizeof *order, by_mean);
+    system_sort(order, (size_t)v->count, sizeof *order, by_mean);
     for (int i = 0; i < v->count; i++) {
         names[i] = v->groups[order[i].group].name;
         place[order[i].group] = i;

@@ -2,6 +2,7 @@
 
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/statistics.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -197,7 +198,7 @@ void ranks_probable(const double differences[], size_t count, double margin, dou
            *sum = memory_checked(calloc(n + 1, sizeof *sum));
     size_t *partners = memory_checked(calloc(4 * n, sizeof *partners)), prior = 0, drawn[3] = {0};
     memcpy(z, differences, count * sizeof *z);
-    qsort(z, n, sizeof *z, descending);
+    system_sort(z, n, sizeof *z, descending);
     while (z[prior] != 0)
         prior++;
     find_partners(z, n, 2 * margin, partners, partners + n);

@@ -314,7 +314,7 @@ static void sort(outcome *points, size_t count)
                 (rank(k) < rank(i) || (rank(k) == rank(i) && k < i)))
                 i->best = false;
     }
-    qsort(points, count, sizeof *points, by_rank_and_number);
+    system_sort(points, count, sizeof *points, by_rank_and_number);
 }
 
 static void write_point(const runlog *log, FILE *to, const outcome *p, runlog_samples *losses)

@@ -413,7 +413,7 @@ static void end_curves(runs_file *of, int measure)
         const runs_curve *curve = &of->curves[i * COMPARISON_MEASURES + measure];
         if (curve->count == 0)
             continue;
-        qsort(curve->pairs, curve->count, 2 * sizeof *curve->pairs, by_step);
+        system_sort(curve->pairs, curve->count, 2 * sizeof *curve->pairs, by_step);
         first = fmin(first, curve->last);
         last = fmax(last, curve->last);
     }

@@ -1,6 +1,7 @@
 #include "examples/programs/report/statistics.h"
 
 #include "examples/programs/report/memory.h"
+#include "examples/programs/system/posix.h"
 
 #include <float.h>
 #include <math.h>
@@ -130,7 +131,7 @@ double statistics_median(double values[], size_t count)
 {
     if (!count)
         return NAN;
-    qsort(values, count, sizeof *values, ascending);
+    system_sort(values, count, sizeof *values, ascending);
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 
@@ -372,7 +373,7 @@ void statistics_holm(double p[], size_t count)
     for (size_t i = 0; i < count; i++)
         if (!isnan(p[i]))
             sorted[numbers++] = &p[i];
-    qsort(sorted, numbers, sizeof *sorted, by_value);
+    system_sort(sorted, numbers, sizeof *sorted, by_value);
     double before = 0; /* corrected value of the next smaller p-value */
     for (size_t i = 0; i < numbers; i++) {
         before = fmax(before, fmin(1, (double)(numbers - i) * *sorted[i]));

@@ -1,6 +1,7 @@
 #include "examples/programs/run/influence.h"
 
 #include "examples/programs/run/tally.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static void area(const influence_rows *r, double *auc)
         return;
     for (size_t i = 0; i < r->count; i++)
         order[i] = (scored){tally_second(r->output + 2 * i), i};
-    qsort(order, r->count, sizeof *order, by_probability);
+    system_sort(order, r->count, sizeof *order, by_probability);
     count_pairs(r, order, auc, of);
     for (size_t i = 0; i < r->count; i++)
         pairs += r->label[i] ? weight_of(r, i) * auc[i] : 0;

@@ -229,7 +229,7 @@ static void join_groups(table *t)
 {
     double mean[RUNLOG_ROW] = {0}, *joined = memory_checked(calloc((size_t)t->rows, ROW_COLUMNS * sizeof *joined));
     int groups = 0, count = 0;
-    qsort(t->number, (size_t)t->rows, ROW_COLUMNS * sizeof *t->number, by_group);
+    system_sort(t->number, (size_t)t->rows, ROW_COLUMNS * sizeof *t->number, by_group);
     for (int i = 0; i < t->rows; i++) {
         groups += begins_group(t, i);
         for (int c = 1; c < RUNLOG_ROW; c++)

@@ -1,4 +1,5 @@
 #include "examples/programs/run/search.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +50,7 @@ static bool add(search *s, int which, double value)
     if (is_in(s->values[which], s->count[which], value) || s->count[which] == SEARCH_MOST)
         return false;
     s->values[which][s->count[which]++] = value;
-    qsort(s->values[which], (size_t)s->count[which], sizeof value, by_size);
+    system_sort(s->values[which], (size_t)s->count[which], sizeof value, by_size);
     return true;
 }
 

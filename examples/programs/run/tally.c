@@ -1,6 +1,7 @@
 #include "examples/programs/run/tally.h"
 
 #include "examples/programs/data/words.h"
+#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ static int by_probability(const void *a, const void *b)
 static double area(tally_classes *of)
 {
     double pairs = 0, negatives = 0, positives = 0;
-    qsort(of->score, of->rows, sizeof *of->score, by_probability);
+    system_sort(of->score, of->rows, sizeof *of->score, by_probability);
     for (size_t i = 0, next; i < of->rows; i = next) {
         double same[2] = {0, 0};
         for (next = i; next < of->rows && of->score[next].probability == of->score[i].probability; next++)

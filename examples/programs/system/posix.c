@@ -6,6 +6,35 @@
 #include <pthread.h>
 #include <signal.h>
 
+/* Merges two sorted halves, of which the first is moved aside. */
+static void sort(char *items, size_t count, size_t size, int (*compare)(const void *a, const void *b), char *aside)
+{
+    const size_t half = count / 2;
+    if (count < 2)
+        return;
+    sort(items, half, size, compare, aside);
+    sort(items + half * size, count - half, size, compare, aside);
+    memcpy(aside, items, half * size);
+    const char *a = aside, *const a_end = aside + half * size,
+               *b = items + half * size, *const end = items + count * size;
+    for (char *to = items; a < a_end; to += size) {
+        const char **from = b < end && compare(a, b) > 0 ? &b : &a;
+        memcpy(to, *from, size);
+        *from += size;
+    }
+}
+
+void system_sort(void *items, size_t count, size_t size, int (*compare)(const void *a, const void *b))
+{
+    char *aside = malloc(count / 2 * size + 1);
+    if (!aside) {
+        fprintf(stderr, "%s: out of memory\n", system_own_name());
+        exit(2);
+    }
+    sort(items, count, size, compare, aside);
+    free(aside);
+}
+
 void system_sleep(double seconds)
 {
     const time_t whole = (time_t)seconds;
@@ -206,6 +235,7 @@ unsigned long system_set_limits(void)
 #undef mkdir
 #undef rename
 #undef tmpfile
+#undef fopen
 
 /* Files are bytes, and so is what the programs read and print. */
 __attribute__((constructor)) static void use_bytes(void)
@@ -220,6 +250,19 @@ FILE *system_tmpfile(void)
 {
     char folder[MAX_PATH], path[MAX_PATH];
     return GetTempPathA(sizeof folder, folder) && GetTempFileNameA(folder, "tg", 0, path) ? fopen(path, "w+bTD") : NULL;
+}
+
+FILE *system_fopen(const char *path, const char *mode)
+{
+    char plain[8] = "";
+    size_t length = 0;
+    for (const char *at = mode; *at && length < sizeof plain - 2; at++)
+        if (*at != 'x')
+            plain[length++] = *at == 'e' ? 'N' : *at; /* closed when another program is started */
+    if (!strchr(mode, 'x'))
+        return fopen(path, plain);
+    const int made = _open(path, _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY | _O_NOINHERIT, _S_IREAD | _S_IWRITE);
+    return made < 0 ? NULL : _fdopen(made, "wb");
 }
 
 FILE *system_open_memory(char **text, size_t *size)

@@ -24,6 +24,9 @@
 
 /* ---- what POSIX has no name for ---- */
 
+/* As qsort, but equal items keep their order, so that results are the same bytes with every C library. */
+void system_sort(void *items, size_t count, size_t size, int (*compare)(const void *a, const void *b));
+
 /* A stream into memory, as open_memstream. Closing gives its text, terminated by a zero that does not count, and its
  * size; false, with *text set to NULL, if something was not written. */
 FILE *system_open_memory(char **text, size_t *size);
@@ -85,10 +88,12 @@ unsigned long system_set_limits(void);
 #define mkdir(path, mode)       system_mkdir(path)
 #define rename(from, to)        system_rename(from, to)
 #define tmpfile()               system_tmpfile()
+#define fopen(path, mode)       system_fopen(path, mode)
 
 int system_mkdir(const char *path);
 int system_rename(const char *from, const char *to); /* replaces */
 FILE *system_tmpfile(void);
+FILE *system_fopen(const char *path, const char *mode); /* with x and e */
 int system_host_name(char *name, size_t size);
 ssize_t pread(int descriptor, void *memory, size_t size, off_t offset);
 int setenv(const char *name, const char *value, int overwrite);

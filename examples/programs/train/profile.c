@@ -1,4 +1,5 @@
 #include "examples/programs/train/output.h"
+#include "examples/programs/system/posix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static int slower_first(const void *a, const void *b)
 
 static void print(table *t, const char *title, double step, FILE *out)
 {
-    qsort(t->rows, (size_t)t->count, sizeof *t->rows, slower_first);
+    system_sort(t->rows, (size_t)t->count, sizeof *t->rows, slower_first);
     fprintf(out, "\n%-32s %10s %10s %8s %8s\n", title, "forward ms", "backward", "share %", "GF/s");
     for (int i = 0; i < t->count; i++) {
         const row *r = &t->rows[i];

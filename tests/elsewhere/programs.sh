@@ -79,3 +79,46 @@ $(FOLDER)/bin/%.exe: $(FOLDER)/obj/examples/programs/%.o $(COMMON) $(FOLDER)/tap
 -include $(COMMON:.o=.d)
 END
 make -s -f "$folder/Makefile" FOLDER="$folder" CC=$CC
+
+# ---- the same bytes ----
+
+rm -rf "$folder/here" "$folder/there"
+mkdir "$folder/here" "$folder/there"
+checks=0 failed=0 step=0
+# both PROGRAM OPTION...: here and there, each in a folder of its own; what they print is in files beside those that they write.
+both() {
+    program=$1 step=$((step + 1))
+    shift
+    (cd "$folder/here" && "$here/bin/$program" "$@" > "out-$step.txt" 2> "err-$step.txt") || echo "$program $*: status $?"
+    (cd "$folder/there" && wine "$folder/bin/$program.exe" "$@" > "out-$step.txt" 2> "err-$step.txt") || echo "$program $*: status $? (Wine)"
+}
+cp examples/iris.csv "$folder/here"
+cp examples/iris.csv "$folder/there"
+both train --data csv:iris.csv --epochs 20 --no-plots --out model
+both predict --model model --data iris.csv
+both train --data digits --model convnet --epochs 1 --no-plots --out images
+both train --data csv:iris.csv --lr auto --epochs 5 --no-plots --out searched
+both compare --data csv:iris.csv --activations relu,gelu_exact,swiglu --seeds 3 --epochs 10 --jobs 2 --no-plots --out compared
+both compare --data csv:iris.csv --activations relu,gelu_exact,swiglu --seeds 4 --epochs 10 --jobs 2 --no-plots --format csv --out compared
+both gradcheck 'gelu*' silu matmul --order 2
+both gradcheck --list
+
+# Seconds that a run took, and the folder of a program in a command, are left out.
+plain() {
+    case $1 in
+    *curves.csv) sed 's/,[^,]*$//' "$1" ;;
+    */runs.csv | */config.json | out-*) sed "s,$here/bin/,,g; s/,[0-9.]*\$//" "$1" ;;
+    *) cat "$1" ;;
+    esac
+}
+for file in $(cd "$folder" && find here there -type f ! -name 'err-*' | sed 's,^[^/]*/,,' | sort -u); do
+    checks=$((checks + 1))
+    if [ -f "$folder/here/$file" ] && [ -f "$folder/there/$file" ]; then
+        (cd "$folder/here" && plain "$file") > "$folder/one"
+        (cd "$folder/there" && plain "$file") | cmp -s - "$folder/one" && continue
+    fi
+    echo "not the same: $file"
+    failed=$((failed + 1))
+done
+echo "$((100 * (checks - failed) / checks))%: Checks: $checks, Failures: $failed, Errors: 0"
+exit $((failed > 0))

@@ -1,5 +1,6 @@
 /* What rows add to measures that are no means: against the jackknife, which leaves each row out and measures again. */
 #include "examples/programs/run/influence.h"
+#include "examples/programs/run/tally.h"
 
 #include <check.h>
 #include <math.h>
@@ -210,6 +211,20 @@ START_TEST(a_weight_is_so_many_rows)
 }
 END_TEST
 
+START_TEST(the_exponential_is_right_to_two_ulp)
+{
+    tg_rng rng = tg_rng_seed(1);
+    for (int i = 0; i < 100000; i++) {
+        const double x = i < 100 ? -i : i < 200 ? (i - 100) * log(2) / 2 : 40 * (tg_rng_uniform(&rng) - 0.9);
+        const long double right = expl((long double)x);
+        ck_assert_msg(fabsl(tally_exp(x) - right) <= 2 * 0x1p-53L * right, "e to the %.17g is not %.17g", x,
+                      tally_exp(x));
+    }
+    ck_assert(tally_exp(0) == 1 && tally_exp(-INFINITY) == 0 && tally_exp(INFINITY) == INFINITY &&
+              isnan(tally_exp(NAN)));
+}
+END_TEST
+
 Suite *influence_suite(void)
 {
     Suite *suite = suite_create("influence");
@@ -217,6 +232,7 @@ Suite *influence_suite(void)
     suite_add_tcase(suite, tests);
     tcase_add_loop_test(tests, rows_add_what_the_jackknife_finds, 0, sizeof cases / sizeof *cases);
     tcase_add_test(tests, the_calibration_error_varies_as_samples_do);
+    tcase_add_test(tests, the_exponential_is_right_to_two_ulp);
     tcase_add_loop_test(tests, a_weight_is_so_many_rows, 0, sizeof cases / sizeof *cases);
     return suite;
 }

@@ -96,12 +96,13 @@ cp examples/iris.csv "$folder/here"
 cp examples/iris.csv "$folder/there"
 both train --data csv:iris.csv --epochs 20 --no-plots --out model
 both predict --model model --data iris.csv
-both train --data digits --model convnet --epochs 1 --no-plots --out images
+both train --data glyphs --model convnet --rows 500 --epochs 1 --no-plots --out images
 both train --data csv:iris.csv --lr auto --epochs 5 --no-plots --out searched
 both compare --data csv:iris.csv --activations relu,gelu_exact,swiglu --seeds 3 --epochs 10 --jobs 2 --no-plots --out compared
 both compare --data csv:iris.csv --activations relu,gelu_exact,swiglu --seeds 4 --epochs 10 --jobs 2 --no-plots --format csv --out compared
 both gradcheck 'gelu*' silu matmul --order 2
 both gradcheck --list
+both emit --model model
 
 # Seconds that a run took, and the folder of a program in a command, are left out.
 plain() {

@@ -95,6 +95,19 @@ static double surplus(const tg_card *c, const influence_rows *r, size_t row, int
     return confidence - (answer == r->label[row] && !isnan(confidence));
 }
 
+/* The error function by Kummer's series, whose terms are all positive, so that its bytes are the same everywhere. */
+static double error_function(double x)
+{
+    double sum = 0, term = 1.1283791670955126 * fabs(x); /* 2 / sqrt(pi) */
+    if (!(fabs(x) < 6))
+        return erf(x); /* 1, -1 or NaN */
+    for (int n = 1; sum + term != sum; n++) {
+        sum += term;
+        term *= 2 * x * x / (2 * n + 1);
+    }
+    return copysign(sum * tally_exp(-x * x), x);
+}
+
 static void calibration(const tg_card *c, const influence_rows *r, double *error)
 {
     double sum[TALLY_BINS] = {0}, squares[TALLY_BINS] = {0}, slope[TALLY_BINS], mean = 0;
@@ -105,7 +118,7 @@ static void calibration(const tg_card *c, const influence_rows *r, double *error
         squares[bin] += more * more;
     }
     for (int b = 0; b < TALLY_BINS; b++) {
-        slope[b] = squares[b] > 0 ? erf(sum[b] / sqrt(2 * squares[b])) : 0;
+        slope[b] = squares[b] > 0 ? error_function(sum[b] / sqrt(2 * squares[b])) : 0;
         mean += (fabs(sum[b]) - slope[b] * sum[b]) / total_weight(r);
     }
     for (size_t i = 0; i < r->count; i++) {

@@ -8,23 +8,29 @@
 #include <string.h>
 #include <tapegrad.h>
 
-enum { FEATURES = 8, NETS = SIMULATION_PAIRS + 1 };
+enum { NETS = SIMULATION_PAIRS + 1 };
 
 /* ---- populations ---- */
 
-const char *const simulation_populations[] = {"classes", "coin", "rare", "numbers", "outliers", "skewed", NULL};
+const char *const simulation_populations[] = {"classes", "coin", "rare", "xor", "numbers", "outliers", "skewed", NULL};
 const char *const simulation_measures[SIMULATION_MEASURES] = {"loss", "accuracy", "balanced", "F1", "AUC",
                                                               "R2",   "RMSE",     "MAE",      "ECE"};
 
 int simulation_has_classes(const char *population)
 {
-    return strcmp(population, "classes") == 0 || strcmp(population, "coin") == 0 || strcmp(population, "rare") == 0;
+    return strcmp(population, "classes") == 0 || strcmp(population, "coin") == 0 || strcmp(population, "rare") == 0 ||
+           strcmp(population, "xor") == 0;
 }
 
 int simulation_kind(const char *population)
 {
     return strcmp(population, "rare") == 0 ? 2
                                            : strcmp(population, "outliers") == 0 || strcmp(population, "skewed") == 0;
+}
+
+static int features_of(const char *population)
+{
+    return strcmp(population, "xor") == 0 ? 2 : 8;
 }
 
 /* Student's t with 3 degrees of freedom: heavy tails. */
@@ -37,10 +43,12 @@ static double heavy(tg_rng *rng)
     return z / sqrt(squares / 3);
 }
 
-/* classes: depends on the features; coin: does not; rare: one of six is of the second class; numbers: normal noise; outliers: noise with heavy tails; skewed:
- * log-normal. */
+/* classes: depends on the features; coin: does not; rare: one of six is of the second class; xor: exclusive or with 10 %
+ * noise, which nets sometimes fail to learn; numbers: normal noise; outliers: noise with heavy tails; skewed: log-normal. */
 static float draw_target(const char *population, const float *x, tg_rng *rng)
 {
+    if (strcmp(population, "xor") == 0)
+        return (x[0] * x[1] > 0) != (tg_rng_uniform(rng) < 0.1);
     const double signal = sin(1.5 * x[0]) + x[1] * x[2] + 0.5 * x[3];
     if (strcmp(population, "classes") == 0)
         return tg_rng_uniform(rng) < 1 / (1 + exp(-2.5 * signal));
@@ -59,13 +67,14 @@ static float draw_target(const char *population, const float *x, tg_rng *rng)
 
 typedef struct split {
     int train, rest; /* rows for training; for validation and for testing, each */
-    float *x, *y;    /* [train + 2 rest, FEATURES] and [train + 2 rest], in the order of the split */
+    int features;
+    float *x, *y; /* [train + 2 rest, features] and [train + 2 rest], in the order of the split */
     bool classes;
 } split;
 
 static tg_tensor losses_of(const split *s, tg_mlp *net, tg_tape *tape, int first, int count, tg_tensor *output)
 {
-    tg_tensor x = tg_borrow(tape, TG_F32, s->x + first * FEATURES, TG_SHAPE(count, FEATURES));
+    tg_tensor x = tg_borrow(tape, TG_F32, s->x + first * s->features, TG_SHAPE(count, s->features));
     tg_tensor y = tg_borrow(tape, TG_F32, s->y + first, TG_SHAPE(count, 1));
     *output = tg_mlp_forward(net, x);
     return s->classes ? tg_bce_on_logits(*output, y) : tg_mse(*output, y);
@@ -116,8 +125,8 @@ static void train(const split *s, tg_activation activation, const tg_rng *rng, f
 {
     enum { EPOCHS = 12, BATCH = 16 };
     tg_rng order_of = tg_rng_stream(rng, "order");
-    tg_mlp *net =
-        tg_mlp_new(rng, &(tg_mlp_config){.inputs = FEATURES, .hidden = {16}, .outputs = 1, .activation = activation});
+    tg_mlp *net = tg_mlp_new(
+        rng, &(tg_mlp_config){.inputs = s->features, .hidden = {16}, .outputs = 1, .activation = activation});
     tg_optimizer *adamw = tg_optimizer_new(tg_mlp_parameters(net), &(tg_optimizer_config){.lr = 0.01});
     tg_tape *tape = tg_tape_new();
     float *best = memory_checked(malloc(tg_parameters_bytes(tg_mlp_parameters(net))));
@@ -160,10 +169,13 @@ static bool lacks_a_class(const float *y, const int32_t *order, int rest)
 static void run_seed(simulation *s, int64_t at, const float *x, const float *y, const tg_rng *rng)
 {
     static const tg_activation activations[NETS] = {TG_RELU, TG_GELU_EXACT, TG_SWIGLU, TG_RELU};
-    const int rows = s->cell.rows, rest = rows / 5;
-    split of = {.train = rows - 2 * rest, .rest = rest, .classes = simulation_has_classes(s->cell.population)};
+    const int rows = s->cell.rows, rest = rows / 5, features = features_of(s->cell.population);
+    split of = {.train = rows - 2 * rest,
+                .rest = rest,
+                .features = features,
+                .classes = simulation_has_classes(s->cell.population)};
     int32_t *order = memory_checked(malloc((size_t)rows * sizeof *order));
-    of.x = memory_checked(malloc((size_t)rows * FEATURES * sizeof *of.x));
+    of.x = memory_checked(malloc((size_t)(rows * features) * sizeof *of.x));
     of.y = memory_checked(malloc((size_t)rows * sizeof *of.y));
     tg_rng shuffle = tg_rng_stream(rng, "split");
     for (int i = 0; i < rows; i++)
@@ -172,7 +184,7 @@ static void run_seed(simulation *s, int64_t at, const float *x, const float *y, 
         tg_rng_shuffle(&shuffle, (size_t)rows, order);
     while (of.classes && lacks_a_class(y, order + of.train, rest));
     for (int i = 0; i < rows; i++) {
-        memcpy(of.x + i * FEATURES, x + order[i] * FEATURES, FEATURES * sizeof *x);
+        memcpy(of.x + i * features, x + order[i] * features, (size_t)features * sizeof *x);
         of.y[i] = y[order[i]];
         if (i >= rows - rest)
             s->row[at * rest + i - (rows - rest)] = (uint32_t)order[i];
@@ -194,16 +206,17 @@ simulation simulate(const simulation_cell *cell, uint64_t seed)
                     .row = memory_checked(malloc(runs * rest * sizeof *s.row)),
                     .value = memory_checked(malloc(runs * NETS * SIMULATION_MEASURES * rest * sizeof *s.value)),
                     .valid = memory_checked(malloc(runs * NETS * SIMULATION_MEASURES * sizeof *s.valid))};
-    float *x = memory_checked(malloc((size_t)cell->rows * FEATURES * sizeof *x));
+    const int features = features_of(cell->population);
+    float *x = memory_checked(malloc((size_t)(cell->rows * features) * sizeof *x));
     float *y = memory_checked(malloc((size_t)cell->rows * sizeof *y));
     const tg_rng root = tg_rng_seed(seed), of = tg_rng_stream(&root, cell->population);
     for (int table = 0; table < cell->tables; table++) {
         const tg_rng own = tg_rng_split(&of, (uint64_t)table);
         tg_rng draw = tg_rng_stream(&own, "rows");
         for (int i = 0; i < cell->rows; i++) {
-            for (int k = 0; k < FEATURES; k++)
-                x[i * FEATURES + k] = (float)tg_rng_normal(&draw);
-            y[i] = draw_target(cell->population, x + i * FEATURES, &draw);
+            for (int k = 0; k < features; k++)
+                x[i * features + k] = (float)tg_rng_normal(&draw);
+            y[i] = draw_target(cell->population, x + i * features, &draw);
         }
         for (int k = 0; k < cell->seeds; k++) {
             const tg_rng run = tg_rng_split(&own, (uint64_t)k + 1);

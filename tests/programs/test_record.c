@@ -393,7 +393,7 @@ START_TEST(a_killed_run_that_continues_leaves_the_same_bytes)
 END_TEST
 
 /* The columns are those of the data, also where no run has a number: all diverge, or no test row has the other class. */
-START_TEST(columns_of_the_summary_do_not_depend_on_values)
+START_TEST(columns_of_results_do_not_depend_on_values)
 {
     static const char *const data[] = {"moons", "sine"}, rare[] = "x,class\n";
     char *const table = malloc(4000), *to = table + sprintf(table, "%s", rare);
@@ -411,6 +411,10 @@ START_TEST(columns_of_the_summary_do_not_depend_on_values)
     }
     expect_fine(train_run("compare", "--data csv:rare.csv --epochs 2 --activations relu --seeds 1 --validation 0.1 "
                                      "--test 0.01 --no-plots --out c"));
+    expect_fine(train_run("train", "--data csv:rare.csv --epochs 2 --validation 0.1 --test 0.01 --no-plots --out d"));
+    expect_fine(train_run("sh", "-c 'for i in 0 1; do head -qn 1 a$i/runs.csv b$i/runs.csv; done | uniq | wc -l | grep "
+                                "-qx 2 && head -qn 1 a0/runs.csv c/runs.csv d/runs.csv | sed s/init-scale,lr,// | uniq | "
+                                "wc -l | grep -qx 1'"));
     expect_fine(train_run("sh",
                           "-c 'grep -q ,diverged, b1/runs.csv && head -qn 1 a1/summary.csv b1/summary.csv | uniq | "
                           "wc -l | grep -qx 1 && head -qn 1 a0/summary.csv b0/summary.csv c/summary.csv | uniq | wc -l "
@@ -725,7 +729,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
-    tcase_add_test(tests, columns_of_the_summary_do_not_depend_on_values);
+    tcase_add_test(tests, columns_of_results_do_not_depend_on_values);
     tcase_add_test(tests, bands_are_of_seeds_not_of_their_folds);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations);
     suite_add_tcase(suite, tests);

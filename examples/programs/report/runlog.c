@@ -72,7 +72,7 @@ runlog_run *runlog_at(runlog *log, int run)
 
 bool runlog_has_test(const runlog *log)
 {
-    bool has = log->about.tested; /* even if all runs diverge */
+    bool has = log->about.measured[RUNLOG_TEST]; /* even if all runs diverge */
     for (int run = 0; run < log->count && !has; run++)
         has = !isnan(log->runs[run].net.of[RUNLOG_TEST].loss);
     return has;
@@ -101,13 +101,39 @@ static void put(FILE *to, double number)
     fprintf(to, ",%s", isnan(number) ? "" : number_text(number, (char[NUMBER_TEXT]){0}));
 }
 
-/* The measures that any run has. */
+bool runlog_has_measure(const runlog_about *about, int measure)
+{
+    const bool rows = about->of == RUNLOG_ROWS_OF_TABLE;
+    switch (measure) {
+    case RUNLOG_MEASURE_rmse:
+    case RUNLOG_MEASURE_mae:
+        return rows && about->targets == 1;
+    case RUNLOG_MEASURE_r2:
+        return rows && about->targets > 0;
+    case RUNLOG_MEASURE_auc:
+        return rows && about->compared.classes == 2;
+    case RUNLOG_MEASURE_balanced:
+    case RUNLOG_MEASURE_f1:
+        return rows && about->compared.classes > 0;
+    case RUNLOG_MEASURE_calibration:
+        return about->of == RUNLOG_TEXT || (rows && about->compared.classes > 0);
+    case RUNLOG_MEASURE_accuracy:
+        return about->of == RUNLOG_TEXT || about->of == RUNLOG_PAIRS || about->compared.classes > 0;
+    default:
+        return true;
+    }
+}
+
+/* The measures that the data has; of unknown data, those that any run has. */
 static void find_known(const runlog *log, bool known[RUNLOG_SPLITS][RUNLOG_MEASURES])
 {
-    for (int run = 0; run < log->count; run++)
-        for (int split = 0; split < RUNLOG_SPLITS; split++)
-            for (int i = 0; i < RUNLOG_MEASURES; i++)
+    const bool any = log->about.of == RUNLOG_ANYTHING;
+    for (int split = 0; split < RUNLOG_SPLITS; split++)
+        for (int i = 0; i < RUNLOG_MEASURES; i++) {
+            known[split][i] = !any && log->about.measured[split] && runlog_has_measure(&log->about, i);
+            for (int run = 0; any && run < log->count; run++)
                 known[split][i] |= !isnan(log->runs[run].net.of[split].all[i]);
+        }
 }
 
 /* Writes the names (or else the values) of a point's settings, "lr 0.001, norm rms", each after a comma. */

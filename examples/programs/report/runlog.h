@@ -77,11 +77,12 @@ typedef struct runlog_about {
         RUNLOG_ANYTHING,
         RUNLOG_ROWS_OF_TABLE,
         RUNLOG_COPIES,
-        RUNLOG_TEXT
-    } of;           /* decides which measures there are */
-    bool tested;    /* there are test rows */
-    size_t targets; /* of a regression on rows */
-    bool one_run;   /* the folder is that of the only run, whose record has the curves: no curves.csv is written */
+        RUNLOG_TEXT,
+        RUNLOG_PAIRS
+    } of;                         /* decides which measures there are */
+    bool measured[RUNLOG_SPLITS]; /* the splits of which there are measures */
+    size_t targets;               /* of a regression on rows */
+    bool one_run; /* the folder is that of the only run, whose record has the curves: no curves.csv is written */
 } runlog_about;
 void runlog_describe(runlog *log, const runlog_about *about);
 

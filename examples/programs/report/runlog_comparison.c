@@ -94,23 +94,20 @@ bool runlog_check_measures(const char *names, tg_error *error)
 /* What a measure is for, if the data is something else; NULL if there is the measure. */
 static const char *misses(const runlog_about *about, const struct kind *k)
 {
-    const bool rows = about->of == RUNLOG_ROWS_OF_TABLE;
+    if (k->split == RUNLOG_TRAIN && !about->measured[RUNLOG_TRAIN])
+        return "rows, and a text has none";
+    if (runlog_has_measure(about, k->measure))
+        return NULL;
     switch (k->measure) {
     case RUNLOG_MEASURE_rmse:
     case RUNLOG_MEASURE_mae:
-        return rows && about->targets == 1 ? NULL : "one target that is a number";
+        return "one target that is a number";
     case RUNLOG_MEASURE_r2:
-        return rows && about->targets > 0 ? NULL : "targets that are numbers";
+        return "targets that are numbers";
     case RUNLOG_MEASURE_auc:
-        return rows && about->compared.classes == 2 ? NULL : "two classes";
-    case RUNLOG_MEASURE_calibration:
-    case RUNLOG_MEASURE_balanced:
-    case RUNLOG_MEASURE_f1:
-        return rows && about->compared.classes > 0 ? NULL : "classes";
-    case RUNLOG_MEASURE_accuracy:
-        return about->of == RUNLOG_TEXT || about->compared.classes > 0 ? NULL : "classes";
+        return "two classes";
     default:
-        return about->of == RUNLOG_TEXT && k->split == RUNLOG_TRAIN ? "rows, and a text has none" : NULL;
+        return "classes";
     }
 }
 
@@ -206,7 +203,7 @@ static int test_samples(const runlog *log)
 /* What a constant prediction predicts, for all rows alike. */
 static const char *constant_words(const runlog *log)
 {
-    if (log->about.of == RUNLOG_TEXT)
+    if (log->about.of == RUNLOG_TEXT || log->about.of == RUNLOG_PAIRS)
         return "predicts characters by their frequencies in the training split";
     return log->about.compared.class_names
                ? "predicts the shares of the classes in the training split, and the largest class"

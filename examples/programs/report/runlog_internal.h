@@ -24,6 +24,9 @@ struct runlog {
 /* True if any run has a test loss. */
 bool runlog_has_test(const runlog *log);
 
+/* True if the data has a measure, whatever numbers the runs have. */
+bool runlog_has_measure(const runlog_about *about, int measure);
+
 const char *runlog_point(const runlog *log, int run);
 
 /* Makes a comparison whose groups are the activations; its runs are the log's. */

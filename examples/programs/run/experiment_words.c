@@ -134,7 +134,6 @@ static const char *units_of(const text_source *text)
 
 runlog_about experiment_about(const experiment *e)
 {
-    const dataset *data = &e->from.data;
     const run_spec *s = &e->settings.run;
     const bool tested = s->test && strcmp(s->test, "none") != 0;
     const char *usual = !e->from.is_text || e->from.letters.pairs ? NULL /* characters are not judged by accuracy */
@@ -144,9 +143,9 @@ runlog_about experiment_about(const experiment *e)
     about.compared.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e);
     about.compared.remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE;
     about.compared.margin = e->margin;
-    about.compared.rows = e->from.is_text ? 0 : data->rows;
+    about.compared.rows = e->from.is_text ? 0 : e->from.data.rows;
     about.compared.redrawn = is_redrawn(e);
-    about.compared.grouped = data->group;
+    about.compared.grouped = e->from.data.group;
     about.compared.validates = validates(s);
     about.compared.same_folds = s->folds && s->split[0] == 'f';
     about.unsearched = unsearched(e);

@@ -245,12 +245,15 @@ bool source_classifies(const run_spec *s, const run_source *from)
 runlog_about source_about(const run_spec *s, const run_source *from)
 {
     const dataset *data = &from->data;
-    const bool classes = !from->is_text && source_classifies(s, from);
+    const bool pairs = from->is_text && from->letters.pairs, classes = !from->is_text && source_classifies(s, from);
     return (runlog_about){
-        .of = from->is_text            ? RUNLOG_TEXT
+        .of = pairs                    ? RUNLOG_PAIRS
+              : from->is_text          ? RUNLOG_TEXT
               : source_reconstructs(s) ? RUNLOG_COPIES
                                        : RUNLOG_ROWS_OF_TABLE,
-        .tested = from->test.count > 0,
+        .measured = {[RUNLOG_TRAIN] = pairs || !from->is_text,
+                     [RUNLOG_VALIDATION] = from->valid.count > 0,
+                     [RUNLOG_TEST] = from->test.count > 0},
         .targets = data->task == DATASET_CLASSIFICATION ? 0 : data->targets,
         .compared = {.class_names = classes ? data->class_names : NULL, .classes = classes ? data->classes : 0}};
 }

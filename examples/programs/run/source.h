@@ -109,7 +109,7 @@ bool source_reconstructs(const run_spec *s);
 /* True if the model predicts a class or a character. */
 bool source_classifies(const run_spec *s, const run_source *from);
 
-/* What the log of the runs says of the data: of, tested, targets, and the classes. */
+/* What the data decides of a run log: its kind, measures and classes. */
 runlog_about source_about(const run_spec *s, const run_source *from);
 
 /* A checksum of the data, to detect other data under the same name. */

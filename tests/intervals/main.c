@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const int seeds[] = {3, 5, 10, 30, 100};
-enum { COUNTS = sizeof seeds / sizeof *seeds, KINDS = 3 };
+enum { COUNTS = sizeof seeds / sizeof *seeds, KINDS = 4 };
 
 /* Over the cells of populations of each kind. */
 static struct {
@@ -114,7 +114,8 @@ static void print_cell(const simulation_cell *cell)
 
 static void print_summary(int kind)
 {
-    static const char *const kinds[KINDS] = {"light tails", "heavy tails", "a rare class"};
+    static const char *const kinds[KINDS] = {"light tails", "heavy tails", "a rare class",
+                                             "training that sometimes fails"};
     static const char *const names[SIMULATION_METHODS] = {"Student's t over seeds", "Nadeau and Bengio",
                                                           "seeds and rows", "the same table"};
     printf("\n%s\nseeds  method                  covered %%       false alarms %%  half-width     power %%\n"

@@ -24,8 +24,9 @@ int simulation_has_classes(const char *population)
 
 int simulation_kind(const char *population)
 {
-    return strcmp(population, "rare") == 0 ? 2
-                                           : strcmp(population, "outliers") == 0 || strcmp(population, "skewed") == 0;
+    return strcmp(population, "rare") == 0  ? 2
+           : strcmp(population, "xor") == 0 ? 3
+                                            : strcmp(population, "outliers") == 0 || strcmp(population, "skewed") == 0;
 }
 
 static int features_of(const char *population)

@@ -45,8 +45,8 @@ typedef struct simulation {
 
 extern const char *const simulation_populations[]; /* ends with NULL */
 
-/* True if the population has classes. And its kind: 0, or 1 if its targets have heavy tails, or 2 if one class is rare, so
- * that some nets predict the other for all rows. */
+/* True if the population has classes. And its kind: 0, or 1 if its targets have heavy tails, 2 if one class is rare, so
+ * that some nets predict the other for all rows, or 3 if training sometimes fails. */
 int simulation_has_classes(const char *population);
 int simulation_kind(const char *population);
 

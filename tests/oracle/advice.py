@@ -151,20 +151,35 @@ def beyond_list(c):
     return after < before and "--lr auto." not in c.said
 
 
+def accuracy_widths(c):
+    """The widths of the accuracies' intervals, added up; and whether their few samples are still hinted at."""
+    return (sum(float(line["test_accuracy_high"]) - float(line["test_accuracy_low"]) for line in c.lines),
+            "test samples, of which" in c.said)
+
+
 @case("MORE_SEEDS")
 def more_seeds(c):
     c.table(rows=120)
-
-    def width():
-        return sum(float(line["test_accuracy_high"]) - float(line["test_accuracy_low"]) for line in c.lines)
     o = ["--data", "csv:t.csv", "--activations", "relu,tanh", "--epochs", "5"]
     c.compare(*o, "--seeds", "3")
     c.advised("MORE_SEEDS")
-    before = width()
+    before, _ = accuracy_widths(c)
     c.compare(*o, "--seeds", "12")
-    more = width()
-    c.compare(*o, "--seeds", "3", "--measures", "test_loss")
-    return more < before and "Hint: accuracy" not in c.said
+    seeds = accuracy_widths(c)
+    c.compare(*o, "--seeds", "3", "--folds", "5")
+    more = accuracy_widths(c)
+    return seeds[0] < before and more[0] < before and not seeds[1] and not more[1]
+
+
+@case("FOLDS")
+def folds(c):
+    c.table(rows=300)
+    o = ["--data", "csv:t.csv", "--activations", "relu,tanh", "--epochs", "5", "--seeds", "3"]
+    c.compare(*o, "--test", "first:40")
+    before, _ = accuracy_widths(c)
+    c.compare(*o, *c.advised("FOLDS")[0].split(" in ")[0].split())
+    after, hinted = accuracy_widths(c)
+    return after < before and not hinted
 
 
 @case("DIRECTION")

@@ -500,7 +500,7 @@ class Commands:
         expect(len(lines) == len(activations) * len(points) * seeds * max(1, means["folds"]), folder, "has", len(lines),
                "runs")
         groups, splits, losses, recorded = {}, {}, {}, {}
-        redrawn, diverged = False, False
+        redrawn, diverged = 0, False
         for line in lines:
             seed, fold = int(line["seed"]), int(line["fold"]) - bool(means["folds"])  # counted from 1; 0: none
             point = ", ".join("%s %s" % (name, line[name]) for name in lists)
@@ -544,7 +544,9 @@ class Commands:
             recorded.setdefault((line["activation"], point), {})[seed, fold] = dict(
                 self.recorded(os.path.join(folder, "runs", name)), noise=result.get("noise"))
             losses.setdefault((line["activation"], point), {})[seed, fold] = result["validation"]["loss"]
-            redrawn = bool(means["folds"] or not means["fixed"])
+            redrawn = int(bool(means["folds"] or not means["fixed"]))
+            if redrawn and not means["folds"] and (means["test"] if split["test"] else means["validation"]).startswith("first:"):
+                redrawn = min(1, len(rows) / (len(table.kept) - len(rows)))  # the same rows for all seeds
         self.check_splits(folder, means, splits, table)
         merged = records.read_csv(folder + "/curves.csv")
         expect(len(merged) == sum(int(line["epochs"]) for line in lines), folder, "curves.csv has", len(merged), "lines")
@@ -585,7 +587,7 @@ class Commands:
         if not lists or brief:  # one table
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             verdicts.check_beaten(printed, chosen, judged, redrawn, same_folds, validates)
-            few = redrawn and not same_folds and len(table.kept) < 200 and "95 % interval of the mean" in printed
+            few = bool(redrawn) and not same_folds and len(table.kept) < 200 and "95 % interval of the mean" in printed
             expect(("From fewer than 200 rows, here %d, " % len(table.kept) in printed) == few, out, "has", len(table.kept), "rows")
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:

@@ -73,7 +73,8 @@ def by_rows(values, rows, validation=None, trained=1):
 
 
 def estimate(runs, others, measure, redrawn, same_folds, validates):
-    """Of a measure's mean over runs or, with others, of the mean difference to them: what plain returns."""
+    """Of a measure's mean over runs or, with others, of the mean difference to them: what plain returns. `redrawn` is 0, or
+    what rows of redrawn splits add by being trained on, as a share of what they add by being tested."""
     ours = units(runs, measure, same_folds)
     values = np.array(list(ours.values()))
     if others:
@@ -87,7 +88,7 @@ def estimate(runs, others, measure, redrawn, same_folds, validates):
     if validates and measure.startswith("test_"):
         on = measure.replace("test_", "best_val_")
         valid = np.array([run[on] - (others[key][on] if others else 0) for key, run in runs.items()])
-    return by_rows(seen, [r["row"] for r in rows], valid, 1 if others or more_is_better(measure) else 0.5)
+    return by_rows(seen, [r["row"] for r in rows], valid, redrawn if others or more_is_better(measure) else 0.5)
 
 
 def margin(error, degrees):
@@ -224,7 +225,7 @@ def rows_won(runs, others, measure, redrawn, same_folds):
         part = np.bincount(numbers, np.concatenate(of))
         heaviest.append((part.max() / max(part.sum(), 1e-300), int(part.argmax())))
     won = [(a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs)]
-    mean, _, error, degrees, _ = by_rows(won, [run["rows"]["row"] for run in runs.values()])
+    mean, _, error, degrees, _ = by_rows(won, [run["rows"]["row"] for run in runs.values()], None, redrawn)
     half = margin(error, degrees)
     return heaviest, error, mean, max(0, mean - half), min(1, mean + half)
 

@@ -137,6 +137,9 @@ START_TEST(repeated_rows_are_counted_and_can_be_dropped)
                          "that their measures are too good; --drop-duplicates keeps one of each; --groups COLUMN "
                          "keeps rows of one origin, such as a patient, in one split"),
                   "%s", train_output);
+    expect_fine(train_run("compare", "--data coins.csv --ignore id --epochs 1 --hidden 4 --lr 0.01 --activations relu "
+                                     "--seeds 1 --no-plots --out c"));
+    ck_assert_ptr_nonnull(strstr(train_output, " have the features of a training sample in the first split, so that "));
     expect_fine(train_run("train", "--data coins.csv --ignore id --drop-duplicates --test none --validation first:10 "
                                    "--epochs 1 --hidden 4 --no-plots --out n"));
     ck_assert_msg(strstr(train_output, "coins: 50 rows, 3 features, 100 duplicates dropped"), "%s", train_output);

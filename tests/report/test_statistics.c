@@ -105,6 +105,14 @@ START_TEST(an_estimate_has_the_textbook_values)
 }
 END_TEST
 
+/* 0.1 + 0.2 - 0.3 is 5.6e-17, and its negative would be printed as "-0.00". */
+START_TEST(a_mean_that_is_only_rounding_is_0)
+{
+    const statistics_estimate of = statistics_of((const double[]){-0.1, -0.2, 0.3}, 3);
+    ck_assert(of.mean == 0 && !signbit(of.mean) && of.deviation > 0);
+}
+END_TEST
+
 START_TEST(a_deviation_survives_a_large_mean)
 {
     static const double values[] = {1e9 + 1, 1e9 + 2, 1e9 + 3};
@@ -434,6 +442,7 @@ Suite *statistics_suite(void)
     tcase_add_test(tests, student_quantiles_at_the_edges);
     tcase_add_test(tests, incomplete_beta_has_its_closed_forms);
     tcase_add_test(tests, an_estimate_has_the_textbook_values);
+    tcase_add_test(tests, a_mean_that_is_only_rounding_is_0);
     tcase_add_test(tests, a_deviation_survives_a_large_mean);
     tcase_add_test(tests, pairing_removes_what_seeds_have_in_common);
     tcase_add_test(tests, intervals_of_shares_stay_between_0_and_1);

@@ -12,8 +12,10 @@
 #define ADVICE_TRAIN_LONGER "train longer before you compare (--epochs %d)"
 /* An activation is best at the first or last rate of a list, and the rate was not searched. */
 #define ADVICE_BEYOND_LIST "A better rate may lie outside: --lr auto."
-/* Accuracy is measured on fewer than 100 test samples. */
-#define ADVICE_MORE_SEEDS "use more seeds or folds, or judge by the loss (--measures test_loss)"
+/* Accuracy is measured on fewer than 100 test samples, those of all seeds together. */
+#define ADVICE_MORE_SEEDS "use more seeds or folds"
+/* Accuracy is measured on fewer than 100 test samples, the first ones of the table for all seeds. */
+#define ADVICE_FOLDS "--folds 5 in place of --test tests all samples"
 /* The name of a measure of other programs says nothing about its direction. */
 #define ADVICE_DIRECTION "--more-is-better %.*s or --less-is-better %.*s"
 /* A row makes more than a quarter of a loss. */

@@ -142,9 +142,19 @@ static int gather(const comparison *c, const char *group, const char *rival, int
     return count;
 }
 
-/* The mean over the gathered units of the values of a measure or, with a rival, of the differences. */
-static statistics_estimate estimate_of(const comparison_measure *m, workspace *w, int count, bool rival)
+/* What rows add to a variance by being trained on, as a share of what they add by being tested. Test rows that are the
+ * same for all seeds weigh more than the other rows, among which the training rows are drawn: by so much as they are
+ * fewer. */
+static double training_of(const comparison *c, const workspace *w)
 {
+    const double tested = (double)w->units[0].row_count, others = (double)c->about.rows - tested;
+    return c->about.fixed_test && tested < others ? tested / others : 1;
+}
+
+/* The mean over the gathered units of the values of a measure or, with a rival, of the differences. */
+static statistics_estimate estimate_of(const comparison *c, int measure, workspace *w, int count, bool rival)
+{
+    const comparison_measure *m = &c->measures[measure];
     if (!w->by_rows || count < 2)
         return statistics_paired(w->values, rival ? w->rivals : NULL, (size_t)count);
     for (size_t i = 0; rival && i < w->row_count; i++)
@@ -153,7 +163,8 @@ static statistics_estimate estimate_of(const comparison_measure *m, workspace *w
         w->seeds[i] =
             (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, w->row_values + w->units[i].row};
     const bool minimised = !rival && !m->more_is_better && !m->undirected;
-    return statistics_of_rows(w->seeds, w->validation, (size_t)count, minimised ? STATISTICS_MINIMISED : 1);
+    return statistics_of_rows(w->seeds, w->validation, (size_t)count,
+                              minimised ? STATISTICS_MINIMISED : training_of(c, w));
 }
 
 /* ---- a group ---- */
@@ -204,12 +215,12 @@ static void summarise(const comparison *c, comparison_group *group, const char *
     for (int measure = 0; measure < c->measure_count; measure++) {
         comparison_result *of = &group->of[measure];
         int count = gather(c, group->name, NULL, measure, w);
-        of->value = estimate_of(&c->measures[measure], w, count, false);
+        of->value = estimate_of(c, measure, w, count, false);
         of->range = range_of(&c->measures[measure], w, count, &of->value);
         count = rival ? gather(c, group->name, rival, measure, w) : 0;
         group->pairs = count;
         of->test = statistics_compare(w->values, w->rivals, (size_t)count);
-        of->difference = estimate_of(&c->measures[measure], w, count, true);
+        of->difference = estimate_of(c, measure, w, count, true);
         of->test.p = statistics_p(&of->difference);
         of->corrected = NAN;
     }
@@ -222,14 +233,14 @@ static comparison_over over_constant(const comparison *c, const comparison_group
     comparison_over over;
     int count = gather(c, group->name, constant, measure, w);
     over.test = statistics_compare(w->values, w->rivals, (size_t)count);
-    over.difference = estimate_of(&c->measures[measure], w, count, true);
+    over.difference = estimate_of(c, measure, w, count, true);
     over.corrected = statistics_p(&over.difference);
     count = gather(c, group->name, constant, measure, w);
     memcpy(w->values, w->rivals, (size_t)count * sizeof *w->values);
     memcpy(w->row_values, w->row_rivals, w->row_count * sizeof *w->row_values);
     for (int i = 0; i < count; i++)
         w->validation[i] = NAN;
-    over.constant = estimate_of(&c->measures[measure], w, count, false);
+    over.constant = estimate_of(c, measure, w, count, false);
     return over;
 }
 
@@ -287,7 +298,8 @@ static struct comparison_heaviest heaviest_of(const workspace *w, const double l
 
 /* What single rows say about a pair: the largest share that one has in the loss of each group, and the share on which
  * the gathered group, b, is better. Before estimate_of, which overwrites the values. */
-static void look_at_rows(const comparison_measure *m, workspace *w, int count, comparison_pair *pair)
+static void look_at_rows(const comparison *c, const comparison_measure *m, workspace *w, int count,
+                         comparison_pair *pair)
 {
     double *won = memory_checked(malloc((w->row_count + 1) * sizeof *won));
     for (size_t i = 0; i < w->row_count; i++) {
@@ -300,7 +312,7 @@ static void look_at_rows(const comparison_measure *m, workspace *w, int count, c
     }
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
-    pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count, 1);
+    pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count, training_of(c, w));
     free(won);
 }
 
@@ -346,10 +358,10 @@ static comparison_pair pair_of(const comparison *c, const comparison_group *grou
     if (w->by_rows && pair.pairs > 1) {
         pair.here_p = pair.test.p;
         if (!c->about.grouped) /* values of clusters are no losses */
-            look_at_rows(m, w, pair.pairs, &pair);
+            look_at_rows(c, m, w, pair.pairs, &pair);
         count_half(w, pair.pairs, &pair);
     }
-    pair.difference = estimate_of(m, w, pair.pairs, true);
+    pair.difference = estimate_of(c, measure, w, pair.pairs, true);
     pair.corrected = pair.test.p = statistics_p(&pair.difference);
     const double bound = (c->about.margin > 0 ? c->about.margin : COMPARISON_MARGIN) *
                          (m->share ? 1 : fabs(groups[a].of[measure].value.mean));

@@ -50,17 +50,23 @@ static int relation_of(const comparison_pair *p)
 
 /* ---- cells ---- */
 
-/* The number of decimals that shows three significant digits of the smallest mean. */
+/* The number of decimals that shows three significant digits of the smallest mean, and with up to two more also two of
+ * the smallest margin. */
 static int decimals_of(const view *v, int measure)
 {
     const comparison_measure *of = &v->c->measures[measure];
-    double smallest = INFINITY;
+    double mean = INFINITY, margin = INFINITY;
     if (of->share)
         return 2;
-    for (int i = 0; i < v->count; i++)
-        if (fabs(v->groups[i].of[measure].value.mean) > 0)
-            smallest = fmin(smallest, fabs(v->groups[i].of[measure].value.mean));
-    return isfinite(smallest) ? (int)fmax(1, fmin(6, 2 - floor(log10(smallest)))) : 3;
+    for (int i = 0; i < v->count; i++) {
+        const statistics_estimate *value = &v->groups[i].of[measure].value;
+        mean = fabs(value->mean) > 0 ? fmin(mean, fabs(value->mean)) : mean;
+        margin = value->margin > 0 ? fmin(margin, value->margin) : margin;
+    }
+    if (!isfinite(mean))
+        return 3;
+    const double digits = 2 - floor(log10(mean)), more = isfinite(margin) ? 1 - floor(log10(margin)) : digits;
+    return (int)fmax(1, fmin(6, fmin(digits + 2, fmax(digits, more))));
 }
 
 static void add_value(const view *v, table *t, const comparison_group *group, int measure)
@@ -264,8 +270,10 @@ static void add_meaning(const view *v, table *t)
             FEW_ROWS, v->c->about.rows);
     if (v->most > 1 && says_here(v))
         table_add_note(
-            t, "\"On these samples\" means for other splits of them, by Student's t over the seeds; all else is "
-               "meant for other samples of their kind.");
+            t,
+            "\"On these samples\" means for other splits of them, by Student's t over the %s; all else is meant for "
+            "other samples of their kind.",
+            pairs_of(v));
     if (v->most > 0 && v->count > 1)
         table_add_note(
             t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds ? "fold by fold" : "seed by seed",
@@ -557,12 +565,16 @@ static void add_hints(const view *v, table *t)
             t, "Hint: the validation loss still fell in the last epochs of %d of %d runs: " ADVICE_TRAIN_LONGER ".",
             v->c->still_falling, finished, 2 * v->c->epochs);
     const comparison_measure *decides = v->decides >= 0 ? &v->c->measures[v->decides] : NULL;
-    if (v->c->test_samples > 0 && v->c->test_samples < FEW_SAMPLES && decides && decides->share) {
+    const bool redrawn = v->c->about.redrawn && !v->c->about.fixed_test;
+    if (v->c->test_samples > 0 && v->c->test_samples * (redrawn ? v->most : 1) < FEW_SAMPLES && decides &&
+        decides->share) {
         char points[48] = ""; /* a row is so many of no other measure */
         if (!decides->influence)
             snprintf(points, sizeof points, ", of which one is %.1f points", 100. / v->c->test_samples);
-        table_add_verdict(t, "Hint: %s is measured on %d test samples%s: " ADVICE_MORE_SEEDS ".", decides->words,
-                          v->c->test_samples, points);
+        table_add_verdict(t, "Hint: %s is measured on %d test samples%s%s.", decides->words, v->c->test_samples, points,
+                          redrawn                  ? ": " ADVICE_MORE_SEEDS
+                          : v->c->about.fixed_test ? ": " ADVICE_FOLDS
+                                                   : "");
     }
 }
 

@@ -27,7 +27,8 @@ static const struct kind {
     {OF(VALIDATION, accuracy), CLASSES, WITH_TEST, SHARE | MORE_IS_BETTER | ASKED, "best_val_accuracy", "val acc %",
      NULL, "validation accuracy of the net of the best epoch"},
     {OF(VALIDATION, accuracy), CLASSES, NO_TEST, SHARE | MORE_IS_BETTER | JUDGED, "best_val_accuracy", "val acc %",
-     "validation accuracy", "validation accuracy of the net of the best epoch"},
+     "validation accuracy",
+     "validation accuracy of the net of the best epoch, which the same samples chose: a little too good"},
     {OF(TEST, loss), CLASSES, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean cross-entropy on test samples, of the net of the best epoch"},
     {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
@@ -35,9 +36,11 @@ static const struct kind {
     {OF(VALIDATION, loss), ANY, WITH_TEST, ASKED, "best_val_loss", "val loss", NULL,
      "validation loss of the net of the best epoch"},
     {OF(VALIDATION, loss), CLASSES, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
-     "validation loss (cross-entropy) of the net of the best epoch"},
+     "validation loss (cross-entropy) of the net of the best epoch, which the same samples chose: a little too good"},
     {OF(VALIDATION, loss), NUMBERS, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
-     "validation loss of the net of the best epoch: mean squared error of targets standardised by the training split"},
+     "validation loss of the net of the best epoch, which the same samples chose: a little too good; mean squared "
+     "error of "
+     "targets standardised by the training split"},
     {OF(TRAIN, loss), ANY, ANY, ASKED, "best_train_loss", "train loss", NULL,
      "loss on training samples of the net of the best epoch"},
     {OF(TEST, rmse), NUMBERS, WITH_TEST, ROWS | ASKED, "test_rmse", "RMSE", "test RMSE",

@@ -113,6 +113,8 @@ statistics_estimate statistics_paired(const double values[], const double baseli
     result.deviation = sqrt(squares / degrees);
     if (result.deviation < ROUNDING * largest)
         result.deviation = 0;
+    if (fabs(result.mean) < ROUNDING * largest)
+        result.mean = 0; /* no "-0.00" */
     return with_error(result, result.deviation / sqrt((double)count), degrees);
 }
 

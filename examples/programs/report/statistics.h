@@ -16,7 +16,7 @@
 
 typedef struct {
     size_t count;
-    double mean;
+    double mean;      /* 0 if it is only rounding */
     double deviation; /* of the sample: divided by count - 1; 0 if it is only rounding */
     double error;     /* standard error of the mean: deviation / sqrt(count), or as statistics_of_rows says */
     double floor;     /* the part of the error that more seeds leave: sqrt(f C) of statistics_of_rows; otherwise 0 */

@@ -17,6 +17,14 @@ static bool is_redrawn(const experiment *e)
     return e->settings.run.folds || (e->settings.run.split[0] != 'f' && e->from.data.test_rows == 0);
 }
 
+/* True if the rows that judge are the first ones of the table, so that all seeds have the same. */
+static bool judges_by_first(const experiment *e)
+{
+    const run_spec *s = &e->settings.run;
+    const char *rows = e->from.test.count > 0 ? s->test : s->validation;
+    return !s->folds && rows && strncmp(rows, "first:", 6) == 0;
+}
+
 /* True if the validation rows are no more than the test rows, and measure the very nets that these measure. */
 static bool validates(const run_spec *s)
 {
@@ -39,6 +47,10 @@ static const char *split_of(const experiment *e)
     if (grouped)
         return "Groups are redrawn per seed, the same for all activations; intervals allow for groups that seeds "
                "share.";
+    if (judges_by_first(e))
+        return "Training samples are redrawn per seed, the same for all activations; those that judge are the first "
+               "ones "
+               "of the table, and intervals allow for others.";
     return e->from.data.test_rows
                ? "Training samples are redrawn per seed, the same for all activations; test samples are fixed."
                : "Splits are redrawn per seed, the same for all activations; intervals allow for samples that seeds "
@@ -145,6 +157,7 @@ runlog_about experiment_about(const experiment *e)
     about.compared.margin = e->margin;
     about.compared.rows = e->from.is_text ? 0 : e->from.data.rows;
     about.compared.redrawn = is_redrawn(e);
+    about.compared.fixed_test = judges_by_first(e);
     about.compared.grouped = e->from.data.group;
     about.compared.validates = validates(s);
     about.compared.same_folds = s->folds && s->split[0] == 'f';

@@ -342,8 +342,9 @@ static void describe_absent(const dataset *data, const dataset_part *part, const
     free(has);
 }
 
-/* Rows that are not for training, and have the features of one that is: their measures are of memory. */
-static void describe_repeated(const dataset *data, FILE *out)
+/* Rows that are not for training, and have the features of one that is: their measures are of memory. `several` splits
+ * follow, each with its own. */
+static void describe_repeated(const dataset *data, bool several, FILE *out)
 {
     const dataset_part *parts[] = {&data->validation, &data->test};
     static const char *const names[] = {"validation", "test"};
@@ -351,8 +352,9 @@ static void describe_repeated(const dataset *data, FILE *out)
         const size_t count = dataset_repeated(data, parts[i], &data->train);
         const bool many = 10 * count > parts[i]->rows;
         if (count > 0 && count < SIZE_MAX)
-            fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s%s.\n",
+            fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s%s%s.\n",
                     many ? "Warning: " : "", count, parts[i]->rows, names[i], count == 1 ? "s" : "ve",
+                    several ? " in the first split" : "",
                     many ? ", so that their measures are too good; " ADVICE_DUPLICATES : "",
                     many && !data->group ? "; " ADVICE_GROUPS : "");
     }
@@ -424,7 +426,7 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
         describe_absent(data, &data->train, "training", out);
         describe_absent(data, &data->validation, "validation", out);
         describe_absent(data, &data->test, "test", out);
-        describe_repeated(data, out);
+        describe_repeated(data, split, out);
     }
     describe_weights(from, out);
 }

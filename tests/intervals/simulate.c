@@ -182,7 +182,7 @@ static void run_seed(simulation *s, int64_t at, const float *x, const float *y, 
     for (int i = 0; i < rows; i++)
         order[i] = i;
     do
-        tg_rng_shuffle(&shuffle, (size_t)rows, order);
+        tg_rng_shuffle(&shuffle, (size_t)(s->first ? rows - rest : rows), order);
     while (of.classes && lacks_a_class(y, order + of.train, rest));
     for (int i = 0; i < rows; i++) {
         memcpy(of.x + i * features, x + order[i] * features, (size_t)features * sizeof *x);
@@ -200,10 +200,14 @@ static void run_seed(simulation *s, int64_t at, const float *x, const float *y, 
     free(of.y);
 }
 
-simulation simulate(const simulation_cell *cell, uint64_t seed)
+simulation simulate(const simulation_cell *wanted, uint64_t seed)
 {
+    const bool first = strncmp(wanted->population, "first:", 6) == 0;
+    simulation_cell named = *wanted, *cell = &named;
+    named.population += first ? 6 : 0;
     const size_t runs = (size_t)cell->tables * (size_t)cell->seeds, rest = (size_t)cell->rows / 5;
     simulation s = {.cell = *cell,
+                    .first = first,
                     .row = memory_checked(malloc(runs * rest * sizeof *s.row)),
                     .value = memory_checked(malloc(runs * NETS * SIMULATION_MEASURES * rest * sizeof *s.value)),
                     .valid = memory_checked(malloc(runs * NETS * SIMULATION_MEASURES * sizeof *s.valid))};
@@ -275,14 +279,17 @@ static statistics_estimate estimate(const simulation *s, int table, int measure,
         const int64_t at = (int64_t)table * s->cell.seeds + first + k;
         double *value = memory + k * rest;
         differences(s, at, measure, pair, value, &validation[k]);
+        validation[k] = s->first ? NAN : validation[k];
         for (int i = 0; i < rest; i++)
             means[k] += value[i] / rest;
         runs[k] = (statistics_rows){(size_t)rest, s->row + at * rest, value};
     }
-    statistics_estimate e =
-        method == SIMULATION_ROWS
-            ? statistics_of_rows(runs, validation, (size_t)seeds, minimised(measure, pair) ? STATISTICS_MINIMISED : 1)
-            : statistics_of(means, (size_t)seeds);
+    statistics_estimate e = method == SIMULATION_ROWS
+                                ? statistics_of_rows(runs, validation, (size_t)seeds,
+                                                     minimised(measure, pair) ? STATISTICS_MINIMISED
+                                                     : s->first               ? rest / (double)(s->cell.rows - rest)
+                                                                              : 1)
+                                : statistics_of(means, (size_t)seeds);
     const double factor = method == SIMULATION_CORRECTED ? sqrt(1 + seeds / 3.)
                           : method == SIMULATION_SAME    ? sqrt(1 + seeds / (double)(s->cell.seeds - seeds))
                                                          : 1;

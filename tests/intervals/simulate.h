@@ -14,6 +14,7 @@
 
 #include "examples/programs/run/influence.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SIMULATION_PAIRS = 3 };                /* gelu, swiglu and the twin, each against relu */
@@ -32,12 +33,13 @@ typedef enum {
 } simulation_method;
 
 typedef struct simulation_cell {
-    const char *population; /* a name of simulation_populations */
+    const char *population; /* a name of simulation_populations; behind "first:" all seeds test the same rows */
     int rows, tables, seeds;
 } simulation_cell;
 
 typedef struct simulation {
-    simulation_cell cell;
+    simulation_cell cell; /* its population without "first:" */
+    bool first;
     uint32_t *row; /* [tables, seeds, rows / 5] */
     float *value; /* [tables, seeds, nets, measures, rows / 5]: what each test row adds to the measure, with its mean */
     float *valid; /* [tables, seeds, nets, measures]: of the validation rows */

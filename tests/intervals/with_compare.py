@@ -53,7 +53,7 @@ def judge(given, population, folder, number):
                                "--seeds", str(seeds), "--out", out], capture_output=True, text=True)
         if done.returncode:
             sys.exit(done.stderr)
-        said[seeds] = next((line for line in done.stdout.splitlines() if line.startswith("Test accuracy, ")), "")
+        said[seeds] = next((line for line in done.stdout.splitlines() if line.startswith("Test accuracy (")), "")
         with open(os.path.join(out, "pairs.csv"), newline="") as file:
             for row in csv.DictReader(file):
                 numbers = [float(row[k] or "nan") for k in ("difference", "difference_low", "difference_high",

@@ -483,7 +483,7 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
     ck_assert_int_eq(pairs[0].rows, 60);
     /* the same 20 rows tested by all seeds, of 100: a row that is trained on counts for 20 / 80 of one that is tested */
     c.about.fixed_test = true;
-    c.rows = 100;
+    c.about.rows = 100;
     comparison_pair *fixed = comparison_pairs(&c, groups, count, 0);
     ck_assert_double_eq_tol(fixed[0].difference.floor, pairs[0].difference.floor * sqrt(1.25 / 2), 1e-12);
     c.about.fixed_test = false;

@@ -41,7 +41,8 @@ static json_t *config_of(const session *c)
     for (int which = 0; which < SEARCH_VALUES; which++)
         if (c->e.search.count[which])
             json_object_set_new(config, search_options[which], json_string(c->e.search.brief ? "0" : "auto"));
-    json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&c->e.from)));
+    const source_sums sums = source_checksums(&c->e.from);
+    source_put_checksums(&sums, config);
     return config;
 }
 

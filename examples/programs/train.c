@@ -123,7 +123,8 @@ static json_t *config_of(const training *t)
         kept.run = *t->run.spec;
     forget_call(&kept);
     options_record(table, &kept, config);
-    json_object_set_new(config, "checksum", json_integer((json_int_t)source_checksum(&t->from)));
+    const source_sums sums = source_checksums(&t->from);
+    source_put_checksums(&sums, config);
     return config;
 }
 

@@ -229,6 +229,11 @@ START_TEST(rows_that_the_first_run_was_trained_on_are_pointed_out)
     write_coins("other.csv", 61, 1);
     expect_fine(train_run("train", "--data other.csv --ignore id --epochs 1 --start m --seed 2 --no-plots --out q"));
     ck_assert_msg(!strstr(train_output, said), "%s", train_output);
+    /* a column that neither net sees makes other splits of the same rows */
+    expect_fine(train_run("train", "--data coins.csv --groups id --epochs 1 --start m --no-plots --out r"));
+    ck_assert_msg(strstr(train_output, said), "%s", train_output);
+    expect_fine(train_run("train", "--data coins.csv --ignore id --epochs 1 --start r --no-plots --out s"));
+    ck_assert_msg(strstr(train_output, said), "%s", train_output);
 }
 END_TEST
 

@@ -144,6 +144,12 @@ static const char *doubt(const csv_source *source, size_t column, dataset *set)
 
 /* ---- columns ---- */
 
+bool dataset_is_used(const dataset_column *column)
+{
+    return strcmp(column->kind, "weight") != 0 && strcmp(column->kind, "group") != 0 &&
+           strcmp(column->kind, "ignored") != 0;
+}
+
 static void describe(const csv_source *source, size_t column, dataset *set)
 {
     static const char *const kinds[] = {"number", "categorical", "target", "weight", "group", "ignored"};

@@ -118,6 +118,9 @@ typedef struct dataset_column {
     const char *doubt; /* why it is probably not a feature ("looks like a date"); NULL: no warning */
 } dataset_column;
 
+/* True if its cells are features or targets. */
+bool dataset_is_used(const dataset_column *column);
+
 typedef struct dataset_kind dataset_kind;
 
 /* Blocks of memory that are freed together (internal.h). */

@@ -240,7 +240,7 @@ bool options_take_all(const options_program *program, const char *where, json_t 
     json_t *value;
     json_object_foreach(object, name, value) {
         const program_option *o = options_find(program->table, name);
-        if (strcmp(name, "version") == 0 || strcmp(name, "checksum") == 0)
+        if (strcmp(name, "version") == 0 || strncmp(name, "checksum", 8) == 0)
             continue;
         if (!o || !options_take(o, settings, object))
             return o ? tg_fail(error, "%s: \"%.60s\" has a value that the option does not take", where, name)

@@ -33,17 +33,17 @@ static const char *const not_compared[] = {"epochs", NULL};
 /* The options and a checksum of the data, which determine the numbers. */
 static json_t *config_of(const pool_run *one)
 {
-    static const void *known; /* the checksum is computed once for several hundred runs on a set of 200 MB */
-    static unsigned long sum;
+    static const void *known; /* checksums are computed once for several hundred runs on a set of 200 MB */
+    static source_sums sums;
     const run_source *from = &one->of->from;
     const void *data = from->is_text ? (const void *)from->letters.read : from->data.x;
     run_spec spec = experiment_spec(one->of, one->number);
     if (data != known)
-        sum = source_checksum(from);
+        sums = source_checksums(from);
     known = data;
     tg_model_spec_complete(&spec.net); /* an explicit default is the same run */
     json_t *config = run_spec_json(&spec);
-    json_object_set_new(config, "checksum", json_integer((json_int_t)sum));
+    source_put_checksums(&sums, config);
     return config;
 }
 

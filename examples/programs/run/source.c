@@ -258,25 +258,41 @@ runlog_about source_about(const run_spec *s, const run_source *from)
         .compared = {.class_names = classes ? data->class_names : NULL, .classes = classes ? data->classes : 0}};
 }
 
-unsigned long source_checksum(const run_source *from)
+static unsigned long add_bytes(unsigned long sum, const void *bytes, size_t left)
 {
-    const dataset *data = &from->data;
-    const void *bytes = from->is_text ? (const void *)from->letters.read
-                        : data->cells ? (const void *)data->cells
-                                      : data->x;
-    size_t left = from->is_text ? (size_t)from->letters.size * sizeof *from->letters.read
-                  : data->cells ? data->rows * data->columns * sizeof *data->cells
-                                : data->rows * data->features * sizeof *data->x;
-    unsigned long sum = crc32(0, NULL, 0);
     for (const unsigned char *at = bytes; at && left > 0;) {
         const size_t some = left < (1u << 30) ? left : 1u << 30;
         sum = crc32(sum, at, (unsigned)some);
         at += some;
         left -= some;
     }
-    if (from->class_given)
-        sum = crc32(sum, (const void *)from->class_given, (unsigned)(data->classes * sizeof *from->class_given));
     return sum;
+}
+
+source_sums source_checksums(const run_source *from)
+{
+    const dataset *data = &from->data;
+    const unsigned long none = crc32(0, NULL, 0);
+    source_sums sums = {none, none};
+    if (from->is_text)
+        sums.all = add_bytes(none, from->letters.read, (size_t)from->letters.size * sizeof *from->letters.read);
+    else
+        sums.all = add_bytes(none, data->cells ? (const void *)data->cells : data->x,
+                             data->cells ? data->rows * data->columns * sizeof *data->cells
+                                         : data->rows * data->features * sizeof *data->x);
+    for (size_t column = 0; data->cells && column < data->columns; column++)
+        for (size_t row = 0; dataset_is_used(&data->column[column]) && row < data->rows; row++)
+            sums.rows = add_bytes(sums.rows, &data->cells[row * data->columns + column], sizeof *data->cells);
+    sums.rows = data->cells ? sums.rows : sums.all;
+    if (from->class_given)
+        sums.all = add_bytes(sums.all, from->class_given, data->classes * sizeof *from->class_given);
+    return sums;
+}
+
+void source_put_checksums(const source_sums *sums, json_t *config)
+{
+    json_object_set_new(config, "checksum", json_integer((json_int_t)sums->all));
+    json_object_set_new(config, "checksum_rows", json_integer((json_int_t)sums->rows));
 }
 
 void source_free(run_source *from)

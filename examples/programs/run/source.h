@@ -112,8 +112,13 @@ bool source_classifies(const run_spec *s, const run_source *from);
 /* What the data decides of a run log: its kind, measures and classes. */
 runlog_about source_about(const run_spec *s, const run_source *from);
 
-/* A checksum of the data, to detect other data under the same name. */
-unsigned long source_checksum(const run_source *from);
+/* Checksums of the data, to detect other data under the same name: of all that was read, and of features and targets
+ * alone, which two runs share that treat the other columns differently. And puts them into a config.json. */
+typedef struct source_sums {
+    unsigned long all, rows;
+} source_sums;
+source_sums source_checksums(const run_source *from);
+void source_put_checksums(const source_sums *sums, json_t *config);
 void source_free(run_source *from);
 
 /* Describes the data in a line or two; `split` is a sentence about the split of the rows, or NULL. */

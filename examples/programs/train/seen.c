@@ -24,7 +24,8 @@ bool seen_by(const char *model, const json_t *config)
     bool same = is_same(theirs, config, "seed") || (split && strcmp(split, "fixed") == 0);
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
         same = same && is_same(theirs, config, splits[i]);
-    const bool data = theirs && json_object_get(theirs, "checksum") && is_same(theirs, config, "checksum");
+    const char *sum = json_object_get(theirs, "checksum_rows") ? "checksum_rows" : "checksum"; /* of an older version */
+    const bool data = json_object_get(theirs, sum) && is_same(theirs, config, sum);
     json_decref(theirs);
     return data && !same;
 }

@@ -412,9 +412,10 @@ START_TEST(columns_of_results_do_not_depend_on_values)
     expect_fine(train_run("compare", "--data csv:rare.csv --epochs 2 --activations relu --seeds 1 --validation 0.1 "
                                      "--test 0.01 --no-plots --out c"));
     expect_fine(train_run("train", "--data csv:rare.csv --epochs 2 --validation 0.1 --test 0.01 --no-plots --out d"));
-    expect_fine(train_run("sh", "-c 'for i in 0 1; do head -qn 1 a$i/runs.csv b$i/runs.csv; done | uniq | wc -l | grep "
-                                "-qx 2 && head -qn 1 a0/runs.csv c/runs.csv d/runs.csv | sed s/init-scale,lr,// | uniq | "
-                                "wc -l | grep -qx 1'"));
+    expect_fine(train_run("sh",
+                          "-c 'for i in 0 1; do head -qn 1 a$i/runs.csv b$i/runs.csv; done | uniq | wc -l | grep "
+                          "-qx 2 && head -qn 1 a0/runs.csv c/runs.csv d/runs.csv | sed s/init-scale,lr,// | uniq | "
+                          "wc -l | grep -qx 1'"));
     expect_fine(train_run("sh",
                           "-c 'grep -q ,diverged, b1/runs.csv && head -qn 1 a1/summary.csv b1/summary.csv | uniq | "
                           "wc -l | grep -qx 1 && head -qn 1 a0/summary.csv b0/summary.csv c/summary.csv | uniq | wc -l "

@@ -125,7 +125,7 @@ blanks) # in every path; by pkg-config, and by CMake
         done
     fi
     # CMakeLists.txt builds the library as the Makefile does: it names the same pieces for exported C.
-    [ "$(sed -n 's/^set(pieces \(coefficients.*\))$/\1/p' "$tree/CMakeLists.txt")" = "$(sed -n '/^PIECES_OF/,/)))/p' "$tree/Makefile" |
+    [ "$(sed -n '/^set(pieces coefficients/,/)/p' "$tree/CMakeLists.txt" | tr -d '\n' | sed 's/set(pieces //; s/).*//; s/  */ /g')" = "$(sed -n '/^PIECES_OF/,/)))/p' "$tree/Makefile" |
         tr -d '\\\n' | sed 's/.*suffix .inc,//; s/)).*//; s/  */ /g')" ] || { echo "CMakeLists.txt has other pieces than the Makefile" >&2; exit 1; }
     mkdir moved # alone, without the scripts beside it
     cp "with blank/bin/tapegrad-activations" moved

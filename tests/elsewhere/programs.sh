@@ -62,6 +62,17 @@ make -s amalgamation "$folder/build/include/tapegrad.h" CC=cc BUILD="$folder/bui
 [ "$folder/tapegrad.o" -nt "$folder/build/amalgamation/tapegrad.c" ] ||
     $CC -O2 -Werror -ffp-contract=off -fopenmp-simd -fno-math-errno -fno-trapping-math -DTG_NO_BLAS -c -o "$folder/tapegrad.o" \
         "$folder/build/amalgamation/tapegrad.c"
+# With this manifest, names of files are UTF-8 on Windows 10 (1903) and later.
+cat > "$folder/utf8.manifest" << 'END'
+<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<assembly manifestVersion="1.0" xmlns="urn:schemas-microsoft-com:asm.v1">
+<application><windowsSettings>
+<activeCodePage xmlns="http://schemas.microsoft.com/SMI/2019/WindowsSettings">UTF-8</activeCodePage>
+</windowsSettings></application>
+</assembly>
+END
+echo '1 24 "utf8.manifest"' > "$folder/utf8.rc"
+(cd "$folder" && $host-windres utf8.rc -o utf8.o)
 cat > "$folder/Makefile" << 'END'
 SOURCES := $(wildcard examples/programs/system/*.c examples/programs/data/*.c examples/programs/report/*.c examples/programs/run/*.c \
     examples/programs/train/*.c examples/programs/study/*.c examples/programs/gradcheck/*.c plots/*.c)
@@ -73,7 +84,7 @@ $(FOLDER)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -O1 -Wall -Wno-format -Wno-format-extra-args -Werror -I. -I$(FOLDER)/build/include -I$(FOLDER)/libraries/include \
 	    -MMD -c -o $@ $<
-$(FOLDER)/bin/%.exe: $(FOLDER)/obj/examples/programs/%.o $(COMMON) $(FOLDER)/tapegrad.o
+$(FOLDER)/bin/%.exe: $(FOLDER)/obj/examples/programs/%.o $(COMMON) $(FOLDER)/tapegrad.o $(FOLDER)/utf8.o
 	@mkdir -p $(@D)
 	$(CC) -static -Wl,--stack,8388608 -o $@ $^ -L$(FOLDER)/libraries/lib -ljansson -lz -largp -pthread -lm
 -include $(COMMON:.o=.d)
@@ -90,10 +101,12 @@ both() {
     program=$1 step=$((step + 1))
     shift
     (cd "$folder/here" && "$here/bin/$program" "$@" > "out-$step.txt" 2> "err-$step.txt") || echo "$program $*: status $?"
-    (cd "$folder/there" && wine "$folder/bin/$program.exe" "$@" > "out-$step.txt" 2> "err-$step.txt") || echo "$program $*: status $? (Wine)"
+    (cd "$folder/there" && LC_ALL=C.UTF-8 wine "$folder/bin/$program.exe" "$@" > "out-$step.txt" 2> "err-$step.txt") || echo "$program $*: status $? (Wine)"
 }
-cp examples/iris.csv "$folder/here"
-cp examples/iris.csv "$folder/there"
+for side in here there; do
+    cp examples/iris.csv "$folder/$side"
+    cp examples/iris.csv "$folder/$side/Blüte-цветок.csv"
+done
 both train --data csv:iris.csv --epochs 20 --no-plots --out model
 both predict --model model --data iris.csv
 both train --data glyphs --model convnet --rows 500 --epochs 1 --no-plots --out images
@@ -102,6 +115,7 @@ both compare --data csv:iris.csv --activations relu,gelu_exact,swiglu --seeds 3 
 both compare --data csv:iris.csv --activations relu,gelu_exact,swiglu --seeds 4 --epochs 10 --jobs 2 --no-plots --format csv --out compared
 both gradcheck 'gelu*' silu matmul --order 2
 both gradcheck --list
+both train --data csv:Blüte-цветок.csv --epochs 2 --no-plots --out Übung
 both emit --model model
 
 # Seconds that a run took, and the folder of a program in a command, are left out.

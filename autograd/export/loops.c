@@ -195,7 +195,7 @@ typedef struct operand {
 typedef struct product {
     long long m, n, k;
     operand a, b, out;
-    const char *bias; /* NULL: none */
+    const char *bias; /* NULL: none; its index is that of the columns of out */
     bool adds;        /* to a gradient that is there */
 } product;
 
@@ -228,26 +228,37 @@ static void multiply(tg_writer *w, int indent, const product *given)
 {
     const product p = along_rows(given);
     const long long width = panel_width(&p);
-    char b[INDEX + 40];
+    char b[INDEX + 40], bias[INDEX + 40];
     snprintf(b, sizeof b, "%s%s", p.b.name, p.b.index);
+    snprintf(bias, sizeof bias, "%s%s", p.bias ? p.bias : "NULL", p.bias ? p.out.index : "");
     if (width > 0)
         tg_writer_say(w, indent, "pack(%lld, %lld, %s, %lld, %lld, %lld, $scratch);", p.k, p.n, b, p.b.step, p.b.column,
                       width);
     tg_writer_say(w, indent, "multiply(%lld, %lld, %lld, %s%s, %lld, %lld, %s, %lld, %lld, %s, %d, $y%s, %lld, %lld);",
                   p.m, p.n, p.k, p.a.name, p.a.index, p.a.row, p.a.step, width ? "$scratch" : b,
-                  width ? width : p.b.step, width * p.k, p.bias ? p.bias : "NULL", p.adds, p.out.index, p.out.row,
-                  p.out.column);
+                  width ? width : p.b.step, width * p.k, bias, p.adds, p.out.index, p.out.row, p.out.column);
 }
 
+static bool is_linear(const tg_value *value)
+{
+    return value->op == &tg_op_linear || value->op == &tg_op_grouped_linear;
+}
+
+static int64_t groups_of(const tg_value *value)
+{
+    return value->op == &tg_op_grouped_linear ? (int64_t)tg_writer_word(value, "groups") : 1;
+}
+
+/* The product of the first group; inputs and outputs of all groups lie in one row. */
 static product linear_product(const tg_writer *w, const tg_value *value)
 {
     const tg_value *weight = value->inputs[1];
-    const int64_t in = weight->shape->dim[1], out = weight->shape->dim[0];
+    const int64_t in = weight->shape->dim[1], out = weight->shape->dim[0], groups = groups_of(value);
     const bool transposed = w->places[weight->index].transposed;
     return (product){.m = out ? value->size / out : 0,
-                     .n = out,
+                     .n = out / groups,
                      .k = in,
-                     .a = {"$0", "", in, 1, 0},
+                     .a = {"$0", "", groups * in, 1, 0},
                      .b = {"$1", "", 0, transposed ? out : 1, transposed || in == 1 ? 1 : in},
                      .out = {"$y", "", out, 0, 1},
                      .bias = value->input_count > 2 ? "$2" : NULL};
@@ -275,9 +286,9 @@ int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
         const tg_shape *x = value->inputs[value->input_count - 1]->shape;
         return x->dim[x->rank - 2] * (forward ? 1 : 2);
     }
-    if (value->op != &tg_op_linear && value->op != &tg_op_matmul)
+    if (!is_linear(value) && value->op != &tg_op_matmul)
         return 0;
-    const product given = value->op == &tg_op_linear ? linear_product(w, value) : matrices_product(w, value);
+    const product given = is_linear(value) ? linear_product(w, value) : matrices_product(w, value);
     const product p = along_rows(&given);
     const int64_t width = panel_width(&p);
     return width ? (p.n + width - 1) / width * width * p.k : 0;
@@ -285,8 +296,18 @@ int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
 
 static void linear(tg_writer *w, const tg_value *value)
 {
-    const product p = linear_product(w, value);
-    multiply(w, 1, &p);
+    const int64_t groups = groups_of(value);
+    product p = linear_product(w, value);
+    if (groups > 1) {
+        const bool transposed = w->places[value->inputs[1]->index].transposed;
+        tg_writer_say(w, 1, "for (size_t i = 0; i < %lld; i++) {", (long long)groups);
+        snprintf(p.a.index, INDEX, " + i * %lld", p.k);
+        snprintf(p.b.index, INDEX, " + i * %lld", transposed ? p.n : p.n * p.k);
+        snprintf(p.out.index, INDEX, " + i * %lld", p.n);
+    }
+    multiply(w, groups > 1 ? 2 : 1, &p);
+    if (groups > 1)
+        tg_writer_say(w, 1, "}");
 }
 
 /* In loops over the other axes. */
@@ -428,9 +449,9 @@ bool tg_writer_loops(tg_writer *w)
     } forms[] = {
 #define TG_EXPORT_CALL(name, text) {&tg_op_##name, text, NULL},
 #include "autograd/export/calls.def"
-        {&tg_op_linear, NULL, linear},       {&tg_op_matmul, NULL, matmul},     {&tg_op_permute, NULL, permute},
-        {&tg_op_expand, NULL, expand},       {&tg_op_slice, NULL, slice},       {&tg_op_concat, NULL, concat},
-        {&tg_op_scatter_slice, NULL, slice}, {&tg_op_sum_over, NULL, sum_over},
+        {&tg_op_linear, NULL, linear},   {&tg_op_grouped_linear, NULL, linear}, {&tg_op_matmul, NULL, matmul},
+        {&tg_op_permute, NULL, permute}, {&tg_op_expand, NULL, expand},         {&tg_op_slice, NULL, slice},
+        {&tg_op_concat, NULL, concat},   {&tg_op_scatter_slice, NULL, slice},   {&tg_op_sum_over, NULL, sum_over},
     };
     const tg_value *value = w->value, *gradient = tg_writer_gradient(w, value);
     if (value->size == 0)

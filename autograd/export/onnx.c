@@ -30,6 +30,29 @@ static void linear(const tg_writer *w, const tg_value *value, tg_text *to)
                                : "MatMul($0, Transpose[perm={1, 0}]($1))");
 }
 
+/* A batch of products, one for each group. Of a matrix it takes any number of rows. */
+static void grouped_linear(const tg_writer *w, const tg_value *value, tg_text *to)
+{
+    (void)w;
+    const long long groups = (long long)tg_writer_word(value, "groups"), outputs = dim(value, -1),
+                    inputs = dim(value->inputs[1], -1);
+    const bool any = value->shape->rank == 2 && outputs > 0 && inputs > 0;
+    long long rows = 1;
+    for (int axis = 0; axis < value->shape->rank - 1; axis++)
+        rows *= dim(value, axis);
+    tg_text_add(to,
+                "%sReshape[allowzero=1](Transpose[perm={1, 0, 2}](MatMul(\n"
+                "    Transpose[perm={1, 0, 2}](Reshape[allowzero=1]($0, {%lld, %lld, %lld})),\n"
+                "    Transpose[perm={0, 2, 1}](Reshape[allowzero=1]($1, {%lld, %lld, %lld})))), ",
+                value->input_count > 2 ? "Add(" : "", any ? -1 : rows, groups, inputs, groups, outputs / groups,
+                inputs);
+    if (any)
+        tg_text_add(to, "{-1, %lld})", outputs);
+    else
+        tg_text_add(to, "{$shape})");
+    tg_text_add(to, value->input_count > 2 ? ", $2)" : "");
+}
+
 static void conv2d(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
@@ -100,11 +123,9 @@ static const struct {
 } nodes[] = {
 #define TG_ONNX(name, condition, text) {&tg_op_##name, condition, text, NULL},
 #include "autograd/export/onnx.def"
-    {&tg_op_linear, NULL, NULL, linear},
-    {&tg_op_matmul, NULL, NULL, matmul},
-    {&tg_op_conv2d, NULL, NULL, conv2d},
-    {&tg_op_concat, NULL, NULL, concat},
-    {&tg_op_self_attention, NULL, NULL, self_attention},
+    {&tg_op_linear, NULL, NULL, linear}, {&tg_op_grouped_linear, NULL, NULL, grouped_linear},
+    {&tg_op_matmul, NULL, NULL, matmul}, {&tg_op_conv2d, NULL, NULL, conv2d},
+    {&tg_op_concat, NULL, NULL, concat}, {&tg_op_self_attention, NULL, NULL, self_attention},
 };
 
 static bool refuse(tg_onnx *o, const tg_op *op)
@@ -132,7 +153,7 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
 /* True if a node has the same rows as its operands, however many there are: no shape is written in it. */
 static bool keeps_rows(const tg_value *value)
 {
-    if (value->op == &tg_op_linear)
+    if (value->op == &tg_op_linear || value->op == &tg_op_grouped_linear)
         return true;
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
         if (nodes[i].op == value->op)

@@ -71,7 +71,7 @@ void tg_places_transpose(tg_writer *w, const tg_exported *f)
     for (int64_t i = 0; i < w->program->count; i++) {
         const tg_value *value = tg_program_at(w->program, i);
         for (int k = 0; k < value->input_count && is_needed(w, i); k++)
-            if (k != 1 || value->op != &tg_op_linear)
+            if (k != 1 || (value->op != &tg_op_linear && value->op != &tg_op_grouped_linear))
                 place_of(w, value->inputs[k])->transposed = false;
     }
     place_of(w, f->result)->transposed = false;

@@ -19,25 +19,36 @@ typedef struct operands {
     const tg_product_kernels *kernels;
 } operands;
 
+static int64_t row_of_a(const tg_product *p)
+{
+    return p->transpose_a ? p->m : p->a_row ? p->a_row : p->k;
+}
+
+static int64_t row_of_out(const tg_product *p)
+{
+    return p->out_row ? p->out_row : p->n;
+}
+
 /* ---- our own kernels ---- */
 
 /* A rectangle of the result. */
 static void multiply_rectangle(const operands *o, size_t row, size_t rows, size_t column, size_t columns)
 {
     const tg_product *p = o->p;
-    const size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k, element = tg_dtype_size(o->dtype);
+    const size_t n = (size_t)p->n, k = (size_t)p->k, element = tg_dtype_size(o->dtype);
+    const size_t row_a = (size_t)row_of_a(p), row_out = (size_t)row_of_out(p);
     const tg_product_part part = {.m = rows,
                                   .n = columns,
                                   .k = k,
-                                  .a = o->a + row * element * (p->transpose_a ? 1 : k),
-                                  .a_row = p->transpose_a ? 1 : k,
-                                  .a_step = p->transpose_a ? m : 1,
+                                  .a = o->a + row * element * (p->transpose_a ? 1 : row_a),
+                                  .a_row = p->transpose_a ? 1 : row_a,
+                                  .a_step = p->transpose_a ? row_a : 1,
                                   .b = o->b + column * element * (p->transpose_b ? k : 1),
                                   .b_column = p->transpose_b ? k : 1,
                                   .b_step = p->transpose_b ? 1 : n,
                                   .bias = o->bias ? o->bias + column * element : NULL,
-                                  .out = o->out + (row * n + column) * element,
-                                  .out_row = n,
+                                  .out = o->out + (row * row_out + column) * element,
+                                  .out_row = row_out,
                                   .start = p->add    ? TG_START_OUT
                                            : o->bias ? TG_START_BIAS
                                                      : TG_START_ZERO};
@@ -171,9 +182,9 @@ __attribute__((constructor)) static void look_after_children(void)
 /* Row by row, so that the product is added to it. */
 static void begin_with_bias(const operands *o)
 {
-    const size_t row = (size_t)o->p->n * tg_dtype_size(o->dtype);
+    const size_t element = tg_dtype_size(o->dtype), row = (size_t)row_of_out(o->p) * element;
     for (size_t i = 0; i < (size_t)o->p->m; i++)
-        memcpy(o->out + i * row, o->bias, row);
+        memcpy(o->out + i * row, o->bias, (size_t)o->p->n * element);
 }
 
 /* Rows or columns of the result, counted in blocks. The blocks of a product are the same for any number of threads. */
@@ -185,19 +196,19 @@ static void multiply_blocks(void *context, size_t first, size_t count)
     const tg_product *p = o->p;
     const bool rows = p->m >= p->n, whole = p->m * p->n * p->k < WORTH_DIVIDING;
     const int of_a = p->transpose_a ? TRANSPOSE : NO_TRANSPOSE, of_b = p->transpose_b ? TRANSPOSE : NO_TRANSPOSE,
-              row_a = (int)(p->transpose_a ? p->m : p->k), row_b = (int)(p->transpose_b ? p->k : p->n), k = (int)p->k,
-              adds = o->bias || p->add;
+              row_a = (int)row_of_a(p), row_out = (int)row_of_out(p), row_b = (int)(p->transpose_b ? p->k : p->n),
+              k = (int)p->k, adds = o->bias || p->add;
     const int64_t length = rows ? p->m : p->n, element = (int64_t)tg_dtype_size(o->dtype);
     for (int64_t block = (int64_t)first; block < (int64_t)(first + count); block++) {
         const int64_t at = block * BLOCK, left = length - at, some = whole || left < BLOCK ? left : BLOCK;
         const int m = (int)(rows ? some : p->m), n = (int)(rows ? p->n : some);
-        const char *a = o->a + (rows ? at * element * (p->transpose_a ? 1 : p->k) : 0),
+        const char *a = o->a + (rows ? at * element * (p->transpose_a ? 1 : row_a) : 0),
                    *b = o->b + (rows ? 0 : at * element * (p->transpose_b ? p->k : 1));
-        char *out = o->out + at * element * (rows ? p->n : 1);
+        char *out = o->out + at * element * (rows ? row_out : 1);
         if (o->dtype == TG_F32)
-            openblas.single(ROW_MAJOR, of_a, of_b, m, n, k, 1, a, row_a, b, row_b, (float)adds, out, (int)p->n);
+            openblas.single(ROW_MAJOR, of_a, of_b, m, n, k, 1, a, row_a, b, row_b, (float)adds, out, row_out);
         else
-            openblas.twofold(ROW_MAJOR, of_a, of_b, m, n, k, 1, a, row_a, b, row_b, adds, out, (int)p->n);
+            openblas.twofold(ROW_MAJOR, of_a, of_b, m, n, k, 1, a, row_a, b, row_b, adds, out, row_out);
     }
 }
 

@@ -14,6 +14,13 @@ typedef struct matmul_attributes {
 static const tg_field matmul_fields[] = {TG_FIELD(matmul_attributes, transpose_a, TG_FIELD_BOOL),
                                          TG_FIELD(matmul_attributes, transpose_b, TG_FIELD_BOOL),
                                          {0}};
+
+typedef struct grouped_linear_attributes {
+    int64_t groups;
+} grouped_linear_attributes;
+
+static const tg_field grouped_linear_fields[] = {TG_FIELD(grouped_linear_attributes, groups, TG_FIELD_INT), {0}};
+
 #include "autograd/ops/samples/matmul.h"
 
 static bool fits_the_blas(tg_value *out, const tg_product *p)
@@ -286,4 +293,91 @@ TG_USUAL_OPERATION(linear, TG_VARIADIC, .work = linear_work, .joint = linear_joi
 tg_tensor tg_linear(tg_tensor x, tg_tensor weight, tg_tensor bias)
 {
     return tg_apply(&tg_op_linear, NULL, bias.value ? 3 : 2, (tg_tensor[]){x, weight, bias});
+}
+
+/* ---- grouped_linear: x W^T + b in groups ---- */
+
+static int64_t groups_of(const tg_value *out)
+{
+    return ((const grouped_linear_attributes *)out->attributes)->groups;
+}
+
+static bool grouped_linear_shape(tg_value *out)
+{
+    if (!tg_same_floating_type(out))
+        return false;
+    if (out->input_count < 2 || out->input_count > 3)
+        return tg_expected(out, "expected x, a weight and perhaps a bias");
+    char text[128];
+    const int64_t groups = groups_of(out);
+    const tg_shape *x = out->inputs[0]->shape, *weight = out->inputs[1]->shape;
+    if (x->rank < 1 || weight->rank != 2)
+        return tg_expected(out, "expected x [..., groups in] and a weight [groups out, in]");
+    const int64_t inputs = x->dim[x->rank - 1];
+    if (groups < 1 || inputs % groups != 0 || weight->dim[0] % groups != 0)
+        return tg_expected(out, "%lld inputs and %lld outputs do not divide into %lld equal groups", (long long)inputs,
+                           (long long)weight->dim[0], (long long)groups);
+    if (weight->dim[1] != inputs / groups)
+        return tg_expected(out, "expected a weight for %lld inputs, not %s", (long long)(inputs / groups),
+                           tg_shape_text(weight, text, sizeof text));
+    if (out->input_count == 3 && !tg_shape_equal(out->inputs[2]->shape, &TG_SHAPE(weight->dim[0])))
+        return tg_expected(out, "expected a bias [%lld], one for each row of the weight", (long long)weight->dim[0]);
+    *out->shape = *x;
+    out->shape->dim[x->rank - 1] = weight->dim[0];
+    return true;
+}
+
+static void grouped_linear_forward(const tg_call *call)
+{
+    const tg_value *out = call->value;
+    const tg_shape *weight = out->inputs[1]->shape;
+    const int64_t groups = groups_of(out), element = (int64_t)tg_dtype_size(out->dtype);
+    if (out->size == 0)
+        return;
+    const tg_product p = {.transpose_b = true,
+                          .m = out->size / weight->dim[0],
+                          .n = weight->dim[0] / groups,
+                          .k = weight->dim[1],
+                          .a_row = groups * weight->dim[1],
+                          .out_row = weight->dim[0]};
+    const char *x = call->in[0], *w = call->in[1], *bias = out->input_count == 3 ? call->in[2] : NULL;
+    for (int64_t g = 0; g < groups; g++)
+        tg_multiply(out->dtype, &p, x + g * p.k * element, w + g * p.n * p.k * element,
+                    bias ? bias + g * p.n * element : NULL, (char *)call->out + g * p.n * element);
+}
+
+/* [..., groups each] as [groups, rows, each], and back. */
+static tg_tensor to_groups(tg_tensor x, int64_t groups)
+{
+    const tg_tensor rows = rows_of(x);
+    return tg_permute(tg_reshape(rows, TG_SHAPE(tg_dim(rows, 0), groups, tg_dim(x, -1) / groups)), TG_AXES(1, 0, 2));
+}
+
+static tg_tensor from_groups(tg_tensor x, tg_tensor like)
+{
+    return tg_reshape(tg_permute(x, TG_AXES(1, 0, 2)), tg_shape_of(like));
+}
+
+static void grouped_linear_derivative(const tg_derive *d)
+{
+    const int64_t groups = ((const grouped_linear_attributes *)d->attributes)->groups;
+    const tg_tensor weight = d->in[1], g = d->cotangent, each = to_groups(g, groups);
+    const int64_t outputs = tg_dim(weight, 0), inputs = tg_dim(weight, 1);
+    if (d->wanted[0])
+        d->gradient[0] =
+            from_groups(tg_matmul(each, tg_reshape(weight, TG_SHAPE(groups, outputs / groups, inputs))), d->in[0]);
+    if (d->wanted[1])
+        d->gradient[1] =
+            tg_reshape(tg_matmul_transposed(each, to_groups(d->in[0], groups), true, false), TG_SHAPE(outputs, inputs));
+    if (d->count == 3 && d->wanted[2])
+        d->gradient[2] = tg_sum_over(rows_of(g), TG_AXES(0), false);
+}
+
+TG_USUAL_OPERATION(grouped_linear, TG_VARIADIC, TG_ATTRIBUTES(grouped_linear_attributes, grouped_linear_fields),
+                   .work = linear_work);
+
+tg_tensor tg_grouped_linear(tg_tensor x, tg_tensor weight, tg_tensor bias, int64_t groups)
+{
+    return tg_apply(&tg_op_grouped_linear, &(grouped_linear_attributes){groups}, bias.value ? 3 : 2,
+                    (tg_tensor[]){x, weight, bias});
 }

@@ -5,6 +5,12 @@
  *     tg_tensor y = tg_linear_layer_forward(&layer, x);       // [..., 784] -> [..., 128]
  *
  * A layer is a plain struct that points into a parameter set: copy it freely; two layers may share a parameter.
+ *
+ * In groups, each group of outputs reads its own group of inputs, as in PyTorch's grouped convolutions. So several
+ * layers become one:
+ *
+ *     tg_linear_layer four = tg_linear_layer_add(set, "layers.1", 64, 4 * 32, true);          // weight [128, 64]
+ *     four.groups = 4;                                                                // [..., 256] -> [..., 128]
  */
 #ifndef TG_LINEAR_H
 #define TG_LINEAR_H
@@ -16,8 +22,9 @@
 TG_API_BEGIN
 
 typedef struct tg_linear_layer {
-    tg_parameter *weight; /* [out, in] */
+    tg_parameter *weight; /* [out, in], or in groups [out, in / groups] */
     tg_parameter *bias;   /* [out], or NULL */
+    int64_t groups;       /* 0: 1 */
 } tg_linear_layer;
 
 /* Adds NAME.weight, whose initial gain is 1 (nn/init.h), and, if `bias`, NAME.bias to the set, both zero. On an error

@@ -9,6 +9,11 @@ _Static_assert((int)TG_MLP_HIDDEN == (int)TG_HIDDEN_MOST, "a net has as many hid
 
 /* ---- configuration ---- */
 
+static int64_t groups_of(const tg_mlp_config *config)
+{
+    return config->groups ? config->groups : 1;
+}
+
 static const char *config_error(const void *config)
 {
     const tg_mlp_config *c = config;
@@ -18,6 +23,12 @@ static const char *config_error(const void *config)
         return TG_SIZE_ERROR("the number of outputs");
     if (tg_init_error(c->init, c->scale))
         return tg_init_error(c->init, c->scale);
+    const int64_t groups = groups_of(c);
+    for (int i = 0; i < TG_MLP_HIDDEN && c->hidden[i] > 0; i++)
+        if (groups < 1 || c->hidden[i] % groups != 0)
+            return "the groups do not divide the width of a hidden layer";
+    if (groups > 1 && tg_activation_is_gated(c->activation) && !c->equal_width)
+        return "groups of a gated activation need equal_width";
     return tg_hidden_error(c->hidden, TG_MLP_HIDDEN, c->activation, c->norm, c->dropout, c->dtype);
 }
 
@@ -28,7 +39,7 @@ static double size_of(const tg_mlp_config *config, int count, const int64_t *wid
 {
     double size = 0, before = (double)config->inputs, bias = config->no_bias ? 0 : 1;
     for (int i = 0; i < count; i++) {
-        size += (gated ? 2 : 1) * ((before + bias) * (double)widths[i]);
+        size += (gated ? 2 : 1) * ((before / (i > 0 ? (double)groups_of(config) : 1) + bias) * (double)widths[i]);
         before = (double)widths[i];
     }
     return size + (before + bias) * (double)config->outputs;
@@ -116,6 +127,7 @@ static void build(tg_model *model, void *config)
                                      .norm = c->norm,
                                      .dropout = c->dropout,
                                      .no_bias = c->no_bias,
+                                     .groups = c->groups,
                                      .depth = count};
     tg_model_add_hidden(model, "layers", &hidden);
     /* Logits of three classes or more come to several times their first size; numbers, and logits of two classes, do
@@ -133,12 +145,13 @@ static void configure(void *config, const tg_shape *x, int sample)
                                             {.activation = TG_SWIGLU, .norm = TG_NORM_RMS},
                                             {.activation = TG_RELU, .norm = TG_NORM_BATCH},
                                             {.activation = TG_STOCHASTIC_GELU},
-                                            {.activation = TG_SILU, .residual = true}};
+                                            {.activation = TG_SILU, .residual = true},
+                                            {.activation = TG_SWIGLU, .groups = 2, .equal_width = true}};
     tg_mlp_config *c = config;
     *c = samples[sample];
     c->inputs = tg_last(x);
     c->hidden[0] = 6;
-    c->hidden[1] = c->residual ? 6 : 5;
+    c->hidden[1] = c->residual ? 6 : c->groups ? 4 : 5;
     c->outputs = 3;
     c->dropout = 0.3;
     c->dtype = TG_F64;
@@ -151,6 +164,7 @@ static const tg_layer_sample samples[] = {{"gelu_exact", "two hidden layers", sh
                                           {"batch", "BatchNorm in training, and dropout", shapes, .training = true},
                                           {"training", "a random activation, and dropout", shapes, .training = true},
                                           {"residual", "a residual sum around the second hidden layer", shapes},
+                                          {"groups", "a second hidden layer in two groups", shapes},
                                           {0}};
 
 const tg_model_kind tg_mlp_kind = {"mlp", sizeof(tg_mlp_config), config_error, build, NULL, configure, samples};

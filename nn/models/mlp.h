@@ -22,6 +22,10 @@
  *
  * Each residual connection would double the variance of h. So the initial weights of these n layers (of gated ones V,
  * see tg_hidden_layer) are divided by sqrt(n), as in GPT-2 (Radford et al., 2019).
+ *
+ * With `groups`, each group of units of a hidden layer reads its own group of the layer before, with weights [out, in /
+ * groups]; all of the first layer read x, and all of the last are read. So one net is the mean, or another linear
+ * function, of several narrow ones.
  */
 #ifndef TG_MLP_H
 #define TG_MLP_H
@@ -49,6 +53,7 @@ typedef struct tg_mlp_config {
     bool equal_width; /* gated: the widths as given, instead of the narrower ones of tg_mlp_size */
     tg_norm norm;     /* after every hidden layer's activation; 0: none */
     bool residual;    /* a residual connection around every hidden layer after one of the same width */
+    int groups;       /* hidden layers after the first are in so many groups, see above; 0: 1 */
 } tg_mlp_config;
 
 /* Returns the number of parameters of such a net and writes the widths of its hidden layers. A gated layer has two

@@ -41,6 +41,7 @@ typedef struct tg_hidden_layers {
     tg_norm norm;
     double dropout;
     bool no_bias;
+    int groups;   /* of layers after the first; 0: 1 */
     double first; /* own gain of the first layer (tg_initial); 0: it reads data */
     int depth;    /* hidden layers of the whole model */
 } tg_hidden_layers;

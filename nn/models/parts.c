@@ -89,8 +89,10 @@ void tg_model_add_hidden(tg_model *model, const char *prefix, const tg_hidden_la
     for (int i = 0; i < h->count; i++) {
         char name[32];
         snprintf(name, sizeof name, "%.16s.%d", prefix, i);
-        const tg_hidden_layer hidden = tg_hidden_layer_add(
-            model->parameters, name, i == 0 ? h->inputs : h->widths[i - 1], h->widths[i], h->activation, !h->no_bias);
+        const int64_t groups = i > 0 && h->groups > 1 ? h->groups : 1, inputs = i > 0 ? h->widths[i - 1] : h->inputs;
+        tg_hidden_layer hidden =
+            tg_hidden_layer_add(model->parameters, name, inputs / groups, h->widths[i], h->activation, !h->no_bias);
+        hidden.linear.groups = hidden.value.groups = groups;
         const tg_norm_layer norm =
             tg_norm_layer_add(model->parameters, tg_name_in(name, "norm").text, h->norm, h->widths[i], 0);
         tg_layer parts[3] = {tg_sequential_hidden(&hidden)};

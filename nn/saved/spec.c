@@ -89,6 +89,7 @@ static tg_model *make_mlp(const tg_model_spec *s, const tg_rng *rng, tg_error *e
                        .scale = s->init_scale,
                        .regression = s->regression,
                        .residual = s->residual,
+                       .groups = s->groups,
                        .equal_width = s->equal_width};
     const bool fine = read_names(s, &c.activation, &c.norm, &c.init, error) &&
                       tg_widths_read("hidden", s->hidden, c.hidden, TG_MLP_HIDDEN, error);
@@ -224,7 +225,14 @@ static const char *plural(int count)
     return count == 1 ? "" : "s";
 }
 
-DESCRIBE(mlp, "mlp %d-%s-%d, %s", s->inputs, s->hidden, s->outputs, s->activation)
+/* " in 4 groups", or nothing. */
+static const char *in_groups(const tg_model_spec *s, char text[40])
+{
+    snprintf(text, 40, s->groups > 1 ? " in %d groups" : "", s->groups);
+    return text;
+}
+
+DESCRIBE(mlp, "mlp %d-%s-%d%s, %s", s->inputs, s->hidden, s->outputs, in_groups(s, (char[40]){""}), s->activation)
 DESCRIBE(convnet, "convnet with filters %s, %s", s->filters, s->activation)
 DESCRIBE(vit, "vit of %d layer%s, %d head%s, width %d, patches of %d x %d, %s", s->layers, plural(s->layers), s->heads,
          plural(s->heads), s->width, s->patch, s->patch, s->activation)
@@ -245,7 +253,7 @@ DESCRIBE_CELL(lstm)
 #define KIND(name) #name, make_##name, describe_##name
 static const kind mlp_kind = {
     KIND(mlp),
-    {.options = "hidden residual", .rows_alone = true, .batch = 128, .lr = 2e-3, .compared_lr = 1e-3},
+    {.options = "hidden residual unit-groups", .rows_alone = true, .batch = 128, .lr = 2e-3, .compared_lr = 1e-3},
     {.hidden = "128x2", .norm = "none", .activation = "gelu_exact"}};
 static const kind convnet_kind = {
     KIND(convnet),

@@ -25,6 +25,7 @@ typedef struct tg_model_spec {
     int code, patch, layers, heads, kv_heads, width, context, embedding;
     double dropout, init_scale, ffn_init_scale;
     bool residual, rotary, relative, post_norm;
+    int groups;       /* mlp: of the hidden layers after the first (nn/models/mlp.h); 0: 1 */
     bool equal_width; /* gated: the configured widths, not those with as many parameters as a plain net */
     bool last;        /* of a model that may predict at every position: it predicts at the last one only */
 

@@ -412,23 +412,29 @@ START_TEST(models_are_sound_and_onnxruntime_gives_their_outputs)
 }
 END_TEST
 
-/* Formulas, with numbers and trained numbers that are the same for all rows. */
-START_TEST(nets_with_formulas_take_any_number_of_rows)
+static void expect_any_rows(const char *name, const net_spec *spec)
+{
+    char file[60];
+    snprintf(file, sizeof file, "%s.onnx", name);
+    add_net(name, *spec);
+    ck_assert_msg(memmem(temporary_text(file), 4000, "\x12\x04rows", 6) != NULL, "%s", name);
+}
+
+/* Formulas, with numbers and trained numbers that are the same for all rows; and layers in groups. */
+START_TEST(nets_with_formulas_and_groups_take_any_number_of_rows)
 {
     static const char *const formulas[] = {"x sigmoid(b x) + c, b = 1.5 per unit, c = 0.1", "where(x > 0, x, sin(x))",
                                            "max(0, x)^2 + 0.1 min(x, 0)", "u * gelu_exact(v) + clamp(v, -1, 1)"};
-    char name[40], file[60];
+    net_spec spec = {.model = "mlp", .inputs = 20, .outputs = 3, .hidden = "12,12", .norm = "none"};
+    char name[40];
     for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++) {
         snprintf(name, sizeof name, "formula-%zu", i);
-        snprintf(file, sizeof file, "%s.onnx", name);
-        add_net(name, (net_spec){.model = "mlp",
-                                 .inputs = 20,
-                                 .outputs = 3,
-                                 .hidden = "12,12",
-                                 .norm = "none",
-                                 .activation = formulas[i]});
-        ck_assert_msg(memmem(temporary_text(file), 4000, "\x12\x04rows", 6) != NULL, "%s", formulas[i]);
+        spec.activation = formulas[i];
+        expect_any_rows(name, &spec);
     }
+    spec.activation = "tanh";
+    spec.groups = 4;
+    expect_any_rows("groups", &spec);
     expect_agreement(1e-6);
 }
 END_TEST
@@ -545,7 +551,7 @@ Suite *onnx_suite(void)
     tcase_add_checked_fixture(runs, make_folder, remove_folder);
     tcase_set_timeout(runs, 600);
     tcase_add_test(runs, models_are_sound_and_onnxruntime_gives_their_outputs);
-    tcase_add_test(runs, nets_with_formulas_take_any_number_of_rows);
+    tcase_add_test(runs, nets_with_formulas_and_groups_take_any_number_of_rows);
     tcase_add_test(runs, units_are_sound_and_onnxruntime_standardises_as_we_do);
     tcase_add_test(runs, softened_units_are_sound_and_onnxruntime_softens_as_we_do);
     tcase_add_test(runs, operations_are_sound_and_onnxruntime_gives_their_values);

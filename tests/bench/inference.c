@@ -11,14 +11,18 @@
 #include <tapegrad.h>
 #include <unistd.h>
 
-/* ---- rows of tables: an image of 784 pixels into 10 classes, and 13 columns to a number ---- */
+/* ---- rows of tables: an image of 784 pixels into 10 classes, 13 columns to a number, and the mean of four nets 4-64-64-3,
+ * with zeros between them and in groups ---- */
 
 enum { MOST_INPUTS = 784, MOST_ROWS = 256, MOST_OUTPUTS = 10 };
 
 static const struct {
     const char *name, *hidden;
-    int inputs, width[2], outputs;
-} nets[] = {{"784-128-10", "128", 784, {128}, 10}, {"13-64-64-1", "64,64", 13, {64, 64}, 1}};
+    int inputs, width[2], outputs, groups;
+} nets[] = {{"784-128-10", "128", 784, {128}, 10},
+            {"13-64-64-1", "64,64", 13, {64, 64}, 1},
+            {"4-256-256-3", "256,256", 4, {256, 256}, 3},
+            {"4-(64-64)x4-3", "256,256", 4, {256, 256}, 3, 4}};
 static const int rows[] = {1, 256};
 enum { NETS = sizeof nets / sizeof *nets, ROWS = sizeof rows / sizeof *rows };
 
@@ -141,6 +145,7 @@ static bool open_predictions(predictions *p, int net, int64_t count)
     p->model = card ? tg_mlp_new(&rng, &(tg_mlp_config){.inputs = nets[net].inputs,
                                                         .hidden = {nets[net].width[0], nets[net].width[1]},
                                                         .outputs = nets[net].outputs,
+                                                        .groups = nets[net].groups,
                                                         .activation = TG_RELU})
                     : NULL;
     p->tape = tg_tape_new();

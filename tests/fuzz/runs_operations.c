@@ -136,6 +136,7 @@ static tg_tensor take_tensor(machine *m)
     WAY(xxllw, (T, T, int64_t, int64_t, tg_window), T a = X; T b = X; int64_t k = take_size(m);                       \
         int64_t l = take_size(m); tg_window w = take_window(m), (a, b, k, l, w))                                      \
     WAY(xxxd, (T, T, T, double), T a = X; T b = X; T c = X; double d = take_number(m), (a, b, c, d))                  \
+    WAY(xxxl, (T, T, T, int64_t), T a = X; T b = X; T c = X; int64_t k = take_size(m), (a, b, c, k))                  \
     WAY(xxxw, (T, T, T, tg_window), T a = X; T b = X; T c = X; tg_window w = take_window(m), (a, b, c, w))            \
     WAY(list, (const T *, int, int), T list[3] = {X}; list[1] = X; list[2] = X; int n = 1 + take(m) % 3;              \
         int axis = take_int(m), (list, n, axis))                                                                      \

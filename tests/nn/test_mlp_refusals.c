@@ -25,6 +25,9 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
         {{.inputs = 1, .outputs = 1, .scale = -1}, "scale"},
         {{.inputs = 1, .outputs = 1, .norm = (tg_norm)99}, "normalisation"},
         {{.inputs = 1, .outputs = 1, .dtype = TG_I32}, "f32 or f64"},
+        {{.inputs = 1, .outputs = 1, .hidden = {4, 6}, .groups = 4}, "groups"},
+        {{.inputs = 1, .outputs = 1, .hidden = {4, 4}, .groups = -1}, "groups"},
+        {{.inputs = 1, .outputs = 1, .hidden = {4, 4}, .groups = 2, .activation = TG_GLU}, "equal_width"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *error = tg_mlp_config_error(&wrong[i].config);

@@ -232,6 +232,11 @@ START_TEST(joined_nets_give_the_mean_of_their_outputs)
             wanted[i] += output[i] / NETS;
     }
     tg_model *joined = net_join(&spec, nets, NETS, &error);
+    int64_t parameters = spec.outputs; /* the biases of the outputs are one */
+    for (int net = 0; net < NETS; net++)
+        parameters += tg_parameters_size(tg_model_parameters(nets[net])) - spec.outputs;
+    if (strcmp(spec.hidden, "none") != 0)
+        ck_assert_int_eq(tg_parameters_size(tg_model_parameters(joined)), parameters); /* none is 0 for want of a net */
     const float *output = tg_f32(tg_model_forward(joined, input, NULL));
     for (int i = 0; i < JOINED_ROWS * spec.outputs; i++)
         ck_assert_float_eq_tol(output[i], wanted[i], 2e-6F);

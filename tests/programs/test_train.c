@@ -440,6 +440,30 @@ START_TEST(a_refit_trains_on_validation_rows_too)
 }
 END_TEST
 
+/* The mean of four nets has the weights of four nets, and can itself be trained, also after an interruption. */
+START_TEST(a_mean_of_nets_is_as_large_as_they_are)
+{
+    static const char onward[] = "--data csv:price.csv --start a/refit.safetensors --epochs 3 --refit no --no-plots";
+    tg_error error;
+    expect_fine(train_run(
+        "train", "--data csv:price.csv --hidden 8,6 --epochs 3 --seed 3 --refit yes --nets 4 --no-plots --out a"));
+    tg_safetensors *file = tg_safetensors_open(temporary_path("a/refit.safetensors"), &error);
+    ck_assert_msg(file, "%s", error.text);
+    const tg_file_tensor *weight = tg_safetensors_find(file, "layers.1.weight");
+    ck_assert(weight && tg_shape_equal(&weight->shape, &TG_SHAPE(24, 8)));
+    tg_safetensors_close(file);
+    expect_fine(train_run("predict", "--model a --data csv:price.csv"));
+    const double test = number_behind("root mean squared error ");
+    expect_fine(train_run("train", "%s --lr 1e-12 --validation none --out same", onward));
+    expect_fine(train_run("predict", "--model same --data csv:price.csv"));
+    ck_assert_double_eq_tol(number_behind("root mean squared error "), test, 1e-4 * test);
+    expect_fine(train_run("train", "%s --out b", onward));
+    ck_assert_msg(strstr(train_output, "-32,24-1 in 4 groups, "), "%s", train_output);
+    train_run("rm", "a/refit.safetensors"); /* resuming does not need it */
+    expect_fine(train_run("train", "--resume --epochs 5 --no-plots --out b"));
+}
+END_TEST
+
 /* All rows but the test rows train, for the epochs that were asked for. */
 START_TEST(without_validation_rows_the_last_epoch_is_kept)
 {
@@ -630,6 +654,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, a_run_begins_with_the_scales_of_another);
     tcase_add_test(tests, a_resumed_run_refits_from_the_same_weights);
     tcase_add_test(tests, a_refit_trains_on_validation_rows_too);
+    tcase_add_test(tests, a_mean_of_nets_is_as_large_as_they_are);
     tcase_add_test(tests, without_validation_rows_the_last_epoch_is_kept);
     tcase_add_test(tests, weights_of_other_data_are_refused_in_a_line);
     tcase_add_test(tests, features_say_what_they_come_from);

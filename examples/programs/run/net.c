@@ -278,6 +278,8 @@ static bool join_widths(net_spec *s, int count, int64_t widths[], tg_error *erro
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld", i ? "," : "",
                  (long long)(count * widths[i]));
     s->hidden = widths[0] ? net_keep_text(text) : s->hidden;
+    if (widths[0] && widths[1])
+        s->groups = count * (s->groups > 1 ? s->groups : 1);
     return s->hidden || tg_fail(error, "out of memory");
 }
 
@@ -289,11 +291,12 @@ tg_model *net_join(net_spec *s, tg_model *const nets[], int count, tg_error *err
     tg_parameters *to = joined ? tg_model_parameters(joined) : NULL;
     for (int p = 0; joined && p < tg_parameters_count(to); p++) {
         const int layer = p / 2; /* its weight, and then its bias */
-        const bool weight = p % 2 == 0, last = widths[layer] == 0;
+        const bool last = widths[layer] == 0;
+        const int64_t columns = last && layer && p % 2 == 0 ? widths[layer - 1] : 0;
         tg_parameter_fill(tg_parameters_at(to, p), 0);
         for (int i = 0; i < count; i++)
             place(tg_parameters_at(to, p), tg_parameters_at(tg_model_parameters(nets[i]), p),
-                  last ? 0 : i * widths[layer], weight && layer ? i * widths[layer - 1] : 0, last ? 1. / count : 1);
+                  last ? 0 : i * widths[layer], i * columns, last ? 1. / count : 1);
     }
     if (joined)
         tg_parameters_changed(to);

@@ -67,8 +67,7 @@ tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error);
 /* True if the mean of several such nets is one net: an mlp without normalisations, whose activation is not gated. */
 bool net_joins(const net_spec *spec);
 
-/* One mlp whose outputs are the mean of those of `count` such nets: their hidden layers side by side, with weights of 0
- * between them. `spec` becomes its specification. NULL and one line on failure. */
+/* One mlp whose outputs are the mean of those of `count` such nets: their hidden layers side by side, in groups. `spec` becomes its specification. NULL and one line on failure. */
 tg_model *net_join(net_spec *spec, tg_model *const nets[], int count, tg_error *error);
 
 /* The model as an mlp; NULL if it is another kind. */

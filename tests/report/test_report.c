@@ -159,9 +159,10 @@ START_TEST(a_verdict_says_what_the_interval_says)
     /* Mean 0.012, deviation 0.01: margin 2.776 x 0.01 / sqrt(5) = 0.0124, as Student's table has it. */
     const double gains[] = {0.012, 0.002, 0.022, 0.012 - 0.01, 0.012 + 0.01};
     const double losses[] = {-0.5, -0.6, -0.4};
-    ck_assert_str_eq(said(true, gains, 5, 0.9, 0.04, NAN),
-                     "gelu against relu: test accuracy +1.2 points (0.0 to 2.4), better in 5 of 5 seeds: significant, "
-                     "corrected p = 0.040.");
+    ck_assert_str_eq(
+        said(true, gains, 5, 0.9, 0.04, NAN),
+        "gelu against relu: test accuracy +1.20 points (-0.04 to 2.44), better in 5 of 5 seeds: significant, "
+        "corrected p = 0.040.");
     ck_assert_str_eq(said(false, losses, 3, 2, 0.0001, NAN),
                      "gelu against relu: test loss -0.50 (-25 %; -37 to -13 %), better in 3 of 3 seeds: significant, "
                      "corrected p < 0.001.");

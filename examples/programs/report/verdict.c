@@ -52,13 +52,17 @@ static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENC
     const statistics_estimate *d = &f->difference;
     const bool interval = d->margin > 0 && isfinite(d->margin), percent = !f->share && f->base > 0;
     const double scale = f->share ? 100 : percent ? 100 / f->base : 1, margin = scale * d->margin;
-    const int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : 8);
+    const double ends[2] = {scale * d->mean - margin, scale * d->mean + margin};
+    int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : 8);
+    for (int i = 0; interval && i < 2; i++) /* an end near 0 shows on which side of it it is */
+        while (decimals < 4 && fabs(ends[i]) > 1e-9 * margin && shown(ends[i], decimals) == 0)
+            decimals++;
     if (percent)
         say(sentence, "%+.*f (", decimals_of(interval ? d->margin : fabs(d->mean), 8), d->mean);
     say(sentence, "%+.*f%s", decimals, scale * d->mean, f->share ? " points" : percent ? " %" : "");
     if (interval)
-        say(sentence, "%s%.*f to %.*f%s", percent ? "; " : " (", decimals, shown(scale * d->mean - margin, decimals),
-            decimals, shown(scale * d->mean + margin, decimals), percent ? " %" : "");
+        say(sentence, "%s%.*f to %.*f%s", percent ? "; " : " (", decimals, shown(ends[0], decimals), decimals,
+            shown(ends[1], decimals), percent ? " %" : "");
     say(sentence, percent || interval ? ")" : "");
 }
 

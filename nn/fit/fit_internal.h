@@ -92,11 +92,12 @@ bool tg_fit_trains(const tg_fit_config *config);
  * Random numbers depend on the step, the number of the pass in it, and the shard. */
 double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, int64_t count, double share);
 
-/* ---- scale.c ---- */
-
 /* The optimiser's step, for gradients of the loss times fit->scale. A step that it refuses may be left out, with a
  * smaller scale from then on: then `left_out` is set. False on error. */
 bool tg_fit_scaled_step(tg_fit *fit, bool *left_out);
+
+/* Mean loss and score over the rows of a feed with batches of config.evaluation_batch. */
+bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *score);
 
 /* ---- shards.c ---- */
 
@@ -149,11 +150,6 @@ bool tg_fit_feed_take(tg_fit_feed *feed, tg_tape *tape, int64_t first, int64_t c
 
 /* The tape for batches of this many rows; NULL if out of memory. */
 tg_tape *tg_fit_tape(const tg_fit *fit, tg_fit_tapes *tapes, int64_t rows);
-
-/* ---- evaluate.c ---- */
-
-/* Mean loss and score over the rows of a feed with batches of config.evaluation_batch. */
-bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *score);
 
 /* ---- state.c ---- */
 

@@ -11,7 +11,6 @@
 #include "examples/programs/run/team.h"
 #include "examples/programs/train/choose.h"
 #include "examples/programs/train/output.h"
-#include "examples/programs/train/seen.h"
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
@@ -610,7 +609,7 @@ static bool prepare(training *t, tg_error *error)
     if (!run_open(&t->run, &setup, error)) /* changes nothing before all checks have passed */
         return false;
     json_t *config = s->start ? config_of(t) : NULL;
-    t->seen = config && seen_by(s->start, config);
+    t->seen = config && record_saw_other_rows(s->start, config);
     json_decref(config);
     t->agreed = team_agree(team_follows() || take_folder(t, error));
     run_close(&t->run);

@@ -1,5 +1,5 @@
-/* What a function does to a standard normal number: integrals by Gauss and Legendre's rule over panels, which are halved
- * until the halves agree with the whole. So kinks and jumps, which may be anywhere, are found. */
+/* What a function does to a standard normal number: integrals by Gauss and Legendre's rule over panels, which are
+ * halved until the halves agree with the whole. So kinks and jumps, which may be anywhere, are found. */
 #include "nn/moments.h"
 
 #include "autograd/grad.h"

@@ -177,8 +177,8 @@ static bool *find_of_argument(const tg_onnx *o)
     return of_argument;
 }
 
-/* True if the program predicts for one row, and its graph does so for any number of them. What is the same for all rows,
- * such as a number, must have none, or one that is repeated. */
+/* True if the program predicts for one row, and its graph does so for any number of them. What is the same for all
+ * rows, such as a number, must have none, or one that is repeated. */
 static bool takes_any_rows(const tg_onnx *o, const bool *of_argument)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];

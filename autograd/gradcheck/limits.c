@@ -1,4 +1,5 @@
-/* What the caller knows: bounds, a projection, the most evaluations, when to stop. All evaluations pass through here. */
+/* What the caller knows: bounds, a projection, the most evaluations, when to stop. All evaluations pass through
+ * here. */
 #include "autograd/gradcheck/check.h"
 
 #include <string.h>

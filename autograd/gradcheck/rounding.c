@@ -73,8 +73,8 @@ void tg_check_measure_noise(tg_check *c, int number)
     tg_arena_rewind(&c->arena, here);
 }
 
-/* A derivative has rounding errors as its function has at the point, times what one operation may multiply these by. More
- * is a fault: errors that look like noise. */
+/* A derivative has rounding errors as its function has at the point, times what one operation may multiply these by.
+ * More is a fault: errors that look like noise. */
 double tg_check_noise_of(tg_check *c, int number, int64_t i)
 {
     tg_check_measure_noise(c, number);

@@ -23,8 +23,8 @@ typedef struct tg_image_windows {
 
 #if defined TG_ONE_SET
 
-/* Only the compiler's own instruction set, in the smaller one file: a pointer for each kernel and type, so that a linker
- * drops the kernels that are not called. */
+/* Only the compiler's own instruction set, in the smaller one file: a pointer for each kernel and type, so that a
+ * linker drops the kernels that are not called. */
 #define TG_KERNEL(name, parameters) \
     extern void(*const tg_kernel_##name##_f32) parameters, (*const tg_kernel_##name##_f64)parameters;
 #include "autograd/kernels/kernels.def"

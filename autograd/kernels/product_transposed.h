@@ -55,8 +55,8 @@ static bool is_narrow(const tg_product_part *p)
 
 /* ---- results of some rows, read from a B that would have to be packed ----
  *
- * Packing B takes as long as ten to twenty rows of the result. So a panel has the rows of A, and a tile reads columns of B in
- * place: the weight of a layer, for each batch or each position of a text. */
+ * Packing B takes as long as ten to twenty rows of the result. So a panel has the rows of A, and a tile reads columns
+ * of B in place: the weight of a layer, for each batch or each position of a text. */
 
 /* A piece of the steps, for up to COLUMNS rows of the result. */
 typedef struct few_rows {

@@ -1,8 +1,8 @@
 /* Few buffers are placed by size, many in the order of time.
  *
- * By size: the largest is placed first, each at the lowest offset that is free for as long as it lives: "greedy by size"
- * (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", arXiv 2001.03288). Time grows with
- * the square of the number.
+ * By size: the largest is placed first, each at the lowest offset that is free for as long as it lives: "greedy by
+ * size" (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", arXiv 2001.03288). Time grows
+ * with the square of the number.
  *
  * By time: as an allocator would place them that gets each request and each release in order, n log n. The block is a
  * list of spans, by address; a free one is also in the list of its size class.

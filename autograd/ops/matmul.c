@@ -258,8 +258,8 @@ static void linear_derivative(const tg_derive *d)
         d->gradient[0] = tg_matmul(g, d->in[1]);
 }
 
-/* Few rows again and again, as in a recurrent layer: to add each product to the weight's gradient would move that through
- * the caches each time. What a checkpoint releases would have to stay. */
+/* Few rows again and again, as in a recurrent layer: to add each product to the weight's gradient would move that
+ * through the caches each time. What a checkpoint releases would have to stay. */
 static bool linear_joins(const tg_value *out)
 {
     const int64_t n = out->inputs[1]->shape->dim[0], k = out->inputs[1]->shape->dim[1];

@@ -132,8 +132,8 @@ static tg_tensor add_product(tg_tensor sum, tg_tensor a, tg_tensor b, tg_tensor 
  *
  *     D A + dh B,   A = p_i g i' + p_f c f' + p_g i g' + q f,   B = p_o t o'
  *
- * This is its gradient. E is its derivative by c', through t and t'. A function's arguments record at most one operation,
- * as their order is the compiler's. */
+ * This is its gradient. E is its derivative by c', through t and t'. A function's arguments record at most one
+ * operation, as their order is the compiler's. */
 static void lstm_cell_grad_derivative(const tg_derive *d)
 {
     const tg_tensor c = d->in[3], dh = part(d->in[0], 0, c), dc = part(d->in[0], tg_size(c), c),

@@ -169,8 +169,8 @@ static tg_tensor zeros(tg_tensor like, tg_shape shape, int axis, int64_t count)
     return tg_full(tg_tape_of(like), tg_dtype_of(like), shape, 0);
 }
 
-/* Takes the first use that is left and those behind it that do not overlap, and joins their cotangents, with zeros where
- * there is none. */
+/* Takes the first use that is left and those behind it that do not overlap, and joins their cotangents, with zeros
+ * where there is none. */
 static tg_tensor join_some(const tg_joint *j, int first)
 {
     const tg_shape whole = tg_shape_of(j->in);

@@ -30,8 +30,8 @@ typedef struct links {
 } links;
 
 /* Values have indices in the pass: first come some that lie far before the others, such as parameters that an earlier
- * pass placed on the tape; then a range, of all values that the outputs were computed from by operations. So a pass costs
- * no more if many others lie before it. */
+ * pass placed on the tape; then a range, of all values that the outputs were computed from by operations. So a pass
+ * costs no more if many others lie before it. */
 typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
@@ -168,9 +168,9 @@ static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend
     return *cotangent != NULL;
 }
 
-/* Adds to a parameter's gradient. If this derivative made `addend`, for this input alone (`fresh`), and nothing reads it,
- * then its operation writes into the gradient. Otherwise a copy does. The run decides between overwriting and adding
- * (has_gradient), so the same program serves both. */
+/* Adds to a parameter's gradient. If this derivative made `addend`, for this input alone (`fresh`), and nothing reads
+ * it, then its operation writes into the gradient. Otherwise a copy does. The run decides between overwriting and
+ * adding (has_gradient), so the same program serves both. */
 static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
 {
     tg_value *value = tg_value_of(addend);

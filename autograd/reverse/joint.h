@@ -1,5 +1,5 @@
-/* Uses of a value whose derivatives are joined (op.h, tg_joint): a backward pass notes their cotangents until it reaches
- * the value. Internal. */
+/* Uses of a value whose derivatives are joined (op.h, tg_joint): a backward pass notes their cotangents until it
+ * reaches the value. Internal. */
 #ifndef TG_JOINT_H
 #define TG_JOINT_H
 
@@ -26,8 +26,8 @@ bool tg_may_join_any(const tg_value *value);
 /* Notes a use; false, with the error recorded, if out of memory. */
 bool tg_note_use(tg_tape *tape, tg_noted *noted, const tg_noted_use *use);
 
-/* Records the joint derivative of some of the noted uses, and forgets these: those of the operation that was noted last,
- * and of others with the same function. Inert, with the error recorded, if that fails. */
+/* Records the joint derivative of some of the noted uses, and forgets these: those of the operation that was noted
+ * last, and of others with the same function. Inert, with the error recorded, if that fails. */
 tg_tensor tg_join_uses(tg_tape *tape, tg_noted *noted);
 
 #endif

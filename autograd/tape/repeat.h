@@ -18,8 +18,8 @@
  *
  * Each must also have been recorded in the same context: mode, scope and checkpoint.
  *
- * The first difference cuts all values from there on, and so does clearing an error. A reset while there is an error cuts
- * the whole program. With the values goes whatever refers to them: their buffers, the passes that end later, the
+ * The first difference cuts all values from there on, and so does clearing an error. A reset while there is an error
+ * cuts the whole program. With the values goes whatever refers to them: their buffers, the passes that end later, the
  * checkpoints that begin later, the ends and results of those that end later, gradients that are such values, and what
  * features noted of them. So the tape is what it would be if these values had never been recorded.
  */
@@ -48,8 +48,8 @@ tg_value *tg_repeat_leaf(tg_program *program, const tg_new_leaf *leaf);
 bool tg_is_like(const tg_value *value, const tg_new_leaf *leaf);
 bool tg_leaf_requires_grad(const tg_new_leaf *leaf);
 
-/* The next pass, or checkpoint, if the step repeats with it: its values, or its begin, are now part of the step. `asked`
- * has no range yet. */
+/* The next pass, or checkpoint, if the step repeats with it: its values, or its begin, are now part of the step.
+ * `asked` has no range yet. */
 const tg_pass *tg_repeat_pass(tg_program *program, const tg_pass *asked);
 tg_region *tg_repeat_region(tg_program *program);
 

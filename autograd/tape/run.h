@@ -3,8 +3,8 @@
  *     tg_run_to(run, program, program->count); // compute what has been recorded since the last call
  *     tg_run_reset(run), tg_run_to(...);       // compute everything once more: a replay
  *
- * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this one,
- * a replay and a checkpoint's recomputation use the same buffers.
+ * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this
+ * one, a replay and a checkpoint's recomputation use the same buffers.
  *
  *     values   x    g    h    y    dy   dh   dg     y is the loss; dh is computed in place, dg is a product
  *     arena   [x   |g   |h   |y   |dy dg|dh  ]      the pass released dy after dh, its last reader; dg takes it
@@ -71,7 +71,8 @@ typedef struct tg_run_block {
 /* NULL if out of memory. */
 tg_run_block *tg_run_block_new(size_t size);
 
-/* What is watched has been rounded, and what is timed is the operation alone, in whatever order they are switched on. */
+/* What is watched has been rounded, and what is timed is the operation alone, in whatever order they are switched
+ * on. */
 enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
 #define TG_ALWAYS INT32_MAX

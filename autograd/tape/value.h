@@ -33,8 +33,8 @@ typedef struct tg_slot {
     void *data;          /* NULL until computed */
     bool never_released; /* by a pass, whatever reads it */
     bool released;       /* the elements are valid only until the buffer is reused */
-    /* The last value that reads it, for all steps that repeat this one: a pass releases it then, and in the run's block it
-     * is overwritten after that. TG_ALWAYS: never. */
+    /* The last value that reads it, for all steps that repeat this one: a pass releases it then, and in the run's block
+     * it is overwritten after that. TG_ALWAYS: never. */
     int32_t until;
     int64_t arena_position; /* in the run's arena, before this value */
 } tg_slot;

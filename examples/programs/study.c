@@ -1,5 +1,5 @@
-/* Repeats published experiments and measures claims: each study is a file, and a command that runs unattended, continues
- * where it was interrupted, and writes a report. */
+/* Repeats published experiments and measures claims: each study is a file, and a command that runs unattended,
+ * continues where it was interrupted, and writes a report. */
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/shared.h"

@@ -6,8 +6,8 @@
  *     tg_tensor y = tg_model_forward_with(model, x, &pass);           // x [1, positions]
  *     tg_past_advance(&past, positions);                              // the next x follows this one
  *
- * The numbers are copied from the tape while the pass runs, so the pass is one in evaluation, without gradients, and not
- * one that is replayed.
+ * The numbers are copied from the tape while the pass runs, so the pass is one in evaluation, without gradients, and
+ * not one that is replayed.
  */
 #ifndef TG_PAST_INTERNAL_H
 #define TG_PAST_INTERNAL_H
@@ -21,8 +21,8 @@ typedef struct tg_past {
     void **rooms; /* [count] */
 } tg_past;
 
-/* The layer's own memory in this pass, the same in the next one; zeros at first. NULL, with an error on the tape, if out
- * of memory. */
+/* The layer's own memory in this pass, the same in the next one; zeros at first. NULL, with an error on the tape, if
+ * out of memory. */
 void *tg_past_room(tg_past *past, tg_tape *tape, size_t bytes);
 
 /* Appends rows [1, positions, size] to those of earlier passes; returns all of them, [1, seen + positions, size]. */

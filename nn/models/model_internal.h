@@ -13,8 +13,8 @@
 tg_tensor tg_model_run(const tg_model_kind *kind, const tg_model *model, tg_tensor x, tg_layer_pass *pass, int first,
                        int end);
 
-/* In place of a generator for tg_model_new: no weights are drawn, and no memory of theirs is touched, as those of a file
- * will be read, once its shapes have been compared. */
+/* In place of a generator for tg_model_new: no weights are drawn, and no memory of theirs is touched, as those of a
+ * file will be read, once its shapes have been compared. */
 extern const tg_rng tg_undrawn;
 
 /* ---- parts that several models have (parts.c) ---- */

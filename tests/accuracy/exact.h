@@ -23,7 +23,8 @@ void exact_free(exact_place *place);
 /* For a finite x; the next two are about this x. */
 void exact_find(exact_place *place, double x);
 
-/* The error of y, a float or double, in units in the last place of the exact number; infinite for a y that is not finite. */
+/* The error of y, a float or double, in units in the last place of the exact number; infinite for a y that is not
+ * finite. */
 double exact_ulps(exact_place *place, int order, double y, bool is_double);
 double exact_error(exact_place *place, int order, double y);
 

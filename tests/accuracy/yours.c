@@ -14,8 +14,8 @@
 
 enum { BLOCK = 1024, BINS = 800, EACH = 256, DOUBLES = 1000000000, DOUBLES_MOST = 10000000 };
 
-/* The ranges of the table, each from its number up to the next one's. Beside the zero of a derivative relative errors are large
- * unless a function takes care, so that this is a range of its own. */
+/* The ranges of the table, each from its number up to the next one's. Beside the zero of a derivative relative errors
+ * are large unless a function takes care, so that this is a range of its own. */
 static const double starts[] = {-INFINITY, -8, -4, -1, -0x1p-10, 0x1p-10, 1, 4, 8};
 static const char *const range_names[] = {"x < -8",     "-8 to -4", "-4 to -1", "-1 to -2^-10", "-2^-10 to 2^-10",
                                           "2^-10 to 1", "1 to 4",   "4 to 8",   "x >= 8",       "beside f' or f'' = 0"};

@@ -227,7 +227,8 @@ START_TEST(a_huge_step_is_planned_too)
 }
 END_TEST
 
-/* Two losses in turn, of which one reads what the other stops: as a GAN does it. Every step records anew, and is right. */
+/* Two losses in turn, of which one reads what the other stops: as a GAN does it. Every step records anew, and is
+ * right. */
 START_TEST(two_losses_in_turn_on_a_tape_that_saves_memory_give_what_they_give_on_fresh_ones)
 {
     tg_tape_save_memory(tape, true);

@@ -1,4 +1,5 @@
-/* The fingerprints in an instruction set, all or those of a pattern, for systems without argp. Status 3: this processor has no such set.
+/* The fingerprints in an instruction set, all or those of a pattern, for systems without argp. Status 3: this processor
+ * has no such set.
  */
 #include "tests/fingerprint/fingerprint.h"
 

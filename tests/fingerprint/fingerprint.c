@@ -62,7 +62,8 @@ static tg_tensor forward(const net *n, tg_tensor x, tg_rng *training)
     return n->model ? tg_model_forward_with(n->model, x, &pass) : n->layer.kind->forward(&n->layer, x, &pass);
 }
 
-/* Copies numbers of `size` bytes, the least significant byte first on every processor, so that equal numbers have equal hashes. */
+/* Copies numbers of `size` bytes, the least significant byte first on every processor, so that equal numbers have equal
+ * hashes. */
 static void copy_numbers(char *to, const char *from, size_t count, size_t size)
 {
     const uint16_t one = 1;

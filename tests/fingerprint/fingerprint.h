@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Trains all whose names match the pattern (* is any text), for 50 steps each, and prints the hash of each one's weights. False,
- * with a message on stderr, if one cannot be trained or hashed. */
+/* Trains all whose names match the pattern (* is any text), for 50 steps each, and prints the hash of each one's
+ * weights. False, with a message on stderr, if one cannot be trained or hashed. */
 bool fingerprint_print(const char *pattern, FILE *to);
 
 #endif

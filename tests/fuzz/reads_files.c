@@ -163,7 +163,8 @@ void fuzz_card(const uint8_t *bytes, size_t size)
     fuzz_remove("card");
 }
 
-/* A formula that is accepted is computed with its derivative, if it has one (x > 0 has none), and is the same formula when its text is read again. */
+/* A formula that is accepted is computed with its derivative, if it has one (x > 0 has none), and is the same formula
+ * when its text is read again. */
 void fuzz_formula(const uint8_t *bytes, size_t size)
 {
     tg_error error = {""};

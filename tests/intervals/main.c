@@ -4,9 +4,9 @@
  *     intervals [TABLES [POPULATION ROWS SEEDS]...]     200 tables of each cell; all cells if none is given
  *     intervals 500 first:numbers 200 10                 all seeds test the same rows, as with --test first:40
  *
- * Prints a line for each cell, pair of nets and number of seeds; then, over all cells with light tails and over those of
- * the other kinds, a line for each number of seeds and method; and for each measure what the method of `compare` does on
- * cells with light tails, 3 to 30 seeds.
+ * Prints a line for each cell, pair of nets and number of seeds; then, over all cells with light tails and over those
+ * of the other kinds, a line for each number of seeds and method; and for each measure what the method of `compare`
+ * does on cells with light tails, 3 to 30 seeds.
  */
 #include "tests/intervals/simulate.h"
 

@@ -44,8 +44,9 @@ static double heavy(tg_rng *rng)
     return z / sqrt(squares / 3);
 }
 
-/* classes: depends on the features; coin: does not; rare: one of six is of the second class; xor: exclusive or with 10 %
- * noise, which nets sometimes fail to learn; numbers: normal noise; outliers: noise with heavy tails; skewed: log-normal. */
+/* classes: depends on the features; coin: does not; rare: one of six is of the second class; xor: exclusive or with 10
+ * % noise, which nets sometimes fail to learn; numbers: normal noise; outliers: noise with heavy tails; skewed:
+ * log-normal. */
 static float draw_target(const char *population, const float *x, tg_rng *rng)
 {
     if (strcmp(population, "xor") == 0)
@@ -120,8 +121,8 @@ static float mean_of(const float *values, int count)
     return (float)(sum / count);
 }
 
-/* Measures the weights of the best epoch on the validation rows: value[measures, rest] of the test rows, and the measures
- * of the validation rows. */
+/* Measures the weights of the best epoch on the validation rows: value[measures, rest] of the test rows, and the
+ * measures of the validation rows. */
 static void train(const split *s, tg_activation activation, const tg_rng *rng, float *value, float *valid)
 {
     enum { EPOCHS = 12, BATCH = 16 };
@@ -247,8 +248,8 @@ int simulation_has(const simulation *s, int measure)
 
 /* ---- judging ---- */
 
-/* The differences of a pair on the test rows of a run, or relu's values; their mean is that of the measure. And the same of
- * its validation rows. */
+/* The differences of a pair on the test rows of a run, or relu's values; their mean is that of the measure. And the
+ * same of its validation rows. */
 static void differences(const simulation *s, int64_t at, int measure, int pair, double *to, double *validation)
 {
     const int rest = s->cell.rows / 5, other = pair == SIMULATION_LEVEL ? 0 : pair + 1;

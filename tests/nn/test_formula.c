@@ -1,4 +1,5 @@
-/* Formulas as activations: what a text means, what is wrong with it, and that it is as good as a built-in activation. */
+/* Formulas as activations: what a text means, what is wrong with it, and that it is as good as a built-in
+ * activation. */
 #include "nn/formula.h"
 
 #include <check.h>

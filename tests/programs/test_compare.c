@@ -40,8 +40,8 @@ START_TEST(the_same_command_gives_the_same_curves_with_any_number_of_jobs)
 }
 END_TEST
 
-/* The last line of the output, the command of train, is run by a shell; its curve without the seconds is that of the run
- * of the same name. */
+/* The last line of the output, the command of train, is run by a shell; its curve without the seconds is that of the
+ * run of the same name. */
 static void expect_repeated(const char *options)
 {
     char command[3000], name[200], line[2][1000];

@@ -392,7 +392,8 @@ START_TEST(a_killed_run_that_continues_leaves_the_same_bytes)
 }
 END_TEST
 
-/* The columns are those of the data, also where no run has a number: all diverge, or no test row has the other class. */
+/* The columns are those of the data, also where no run has a number: all diverge, or no test row has the other
+ * class. */
 START_TEST(columns_of_results_do_not_depend_on_values)
 {
     static const char *const data[] = {"moons", "sine"}, rare[] = "x,class\n";

@@ -1,5 +1,5 @@
-/* What the programs say about tables helps: the advice about cells that cannot be read, rows that deceive, and gaps that
- * only predict meets. */
+/* What the programs say about tables helps: the advice about cells that cannot be read, rows that deceive, and gaps
+ * that only predict meets. */
 #include "tests/support/run_programs.h"
 #include "tests/support/temporary_files.h"
 
@@ -55,7 +55,8 @@ END_TEST
 
 /* ---- gaps that training had not ---- */
 
-/* The competition's two files: an identifier, a target that the second file has not, and gaps that the first has not. */
+/* The competition's two files: an identifier, a target that the second file has not, and gaps that the first has
+ * not. */
 static void write_competition(void)
 {
     FILE *train = fopen(temporary_path("comp.csv"), "w"), *test = fopen(temporary_path("new.csv"), "w"),

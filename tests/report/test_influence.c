@@ -154,7 +154,8 @@ START_TEST(rows_add_what_the_jackknife_finds)
 }
 END_TEST
 
-/* A calibration error bends where a bin's sum is 0, which leaving one row out does not see; samples of a population do. */
+/* A calibration error bends where a bin's sum is 0, which leaving one row out does not see; samples of a population
+ * do. */
 START_TEST(the_calibration_error_varies_as_samples_do)
 {
     enum { TIMES = 400 };

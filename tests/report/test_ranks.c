@@ -74,7 +74,8 @@ START_TEST(signed_ranks_count_all_signs)
 }
 END_TEST
 
-/* Expected: SignedRankTest.probs(0, d, rope) of baycomp 1.0.3, the mean of two times 200,000 draws; they differ by 0.001. */
+/* Expected: SignedRankTest.probs(0, d, rope) of baycomp 1.0.3, the mean of two times 200,000 draws; they differ by
+ * 0.001. */
 START_TEST(the_probability_of_being_better_agrees_with_baycomp)
 {
     static const double d[12] = {1.5, -0.7, 2.2, 3.1, -0.2, 0.9, 4.4, -1.1, 5.0, 0.3, 2.7, 6.1},

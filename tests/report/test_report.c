@@ -482,7 +482,8 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
                   pairs[0].corrected);
     ck_assert_int_eq(pairs[0].half, 1);
     ck_assert_int_eq(pairs[0].rows, 60);
-    /* the same 20 rows tested by all seeds, of 100: a row that is trained on counts for 20 / 80 of one that is tested */
+    /* the same 20 rows tested by all seeds, of 100: a row that is trained on counts for 20 / 80 of one that is
+     * tested */
     c.about.fixed_test = true;
     c.about.rows = 100;
     comparison_pair *fixed = comparison_pairs(&c, groups, count, 0);

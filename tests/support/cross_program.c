@@ -393,8 +393,8 @@ static int last_of_block(const cross_program *p, int node, int end)
     return last < end ? last : end - 1;
 }
 
-/* The nodes of a block, on its input and earlier results. Leaves become the identity inside a block, and so do hooks that
- * a second derivative would pass by. */
+/* The nodes of a block, on its input and earlier results. Leaves become the identity inside a block, and so do hooks
+ * that a second derivative would pass by. */
 static tg_tensor run_block(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     const cross_block *block = user;

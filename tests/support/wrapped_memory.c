@@ -10,8 +10,8 @@ static size_t largest = SIZE_MAX;
 static _Atomic int64_t asked_for; /* atomic, as several threads may allocate */
 
 #if defined _WIN32
-/* The C library is in the program, and does not expect its own allocations to fail: only the library's calls are renamed
- * (tests/elsewhere/run.sh). */
+/* The C library is in the program, and does not expect its own allocations to fail: only the library's calls are
+ * renamed (tests/elsewhere/run.sh). */
 #define __real_malloc  malloc
 #define __real_calloc  calloc
 #define __real_realloc realloc

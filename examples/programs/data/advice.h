@@ -1,12 +1,13 @@
 /* Advice of the programs on nets and tables: in hints, and in refusals that name a remedy. Each entry has its condition
- * above it. tests/oracle/advice.py makes the situation of each, follows the advice, and counts how often that helped; its
- * table is docs/advice.md. Refusals that name the one option which they are about are not listed. */
+ * above it. tests/oracle/advice.py makes the situation of each, follows the advice, and counts how often that helped;
+ * its table is docs/advice.md. Refusals that name the one option which they are about are not listed. */
 #ifndef DATA_ADVICE_H
 #define DATA_ADVICE_H
 
 /* ---- hints of a comparison ---- */
 
-/* A run diverged, or was no better than the constant prediction while most others learned; the rate was not searched. */
+/* A run diverged, or was no better than the constant prediction while most others learned; the rate was not
+ * searched. */
 #define ADVICE_SEARCH_RATE "--lr auto"
 /* The validation loss still fell in the last epochs of more than half of the runs. */
 #define ADVICE_TRAIN_LONGER "train longer before you compare (--epochs %d)"
@@ -28,7 +29,8 @@
 #define ADVICE_SEVERAL_SEEDS "use several seeds"
 /* Three hidden layers or more, no normalisation, and an initialiser that does not fit the activation. */
 #define ADVICE_NORMALISE "--norm rms, or --init default"
-/* Twelve hidden layers or more without a normalisation, and a form whose gradients vanish (relu_squared, xielu, ...). */
+/* Twelve hidden layers or more without a normalisation, and a form whose gradients vanish (relu_squared, xielu,
+ * ...). */
 #define ADVICE_NORMALISE_DEEP "--norm rms"
 
 /* ---- notes on a table ---- */

@@ -152,7 +152,8 @@ size_t csv_line(const csv_table *table, size_t row);
 /* The text of a cell, without quotes; until the next call. */
 const char *csv_text(const csv_source *source, size_t row, size_t column);
 
-/* The text of the cell at `at`, which moves to the next one; until the next call. NULL behind the last cell of a line. */
+/* The text of the cell at `at`, which moves to the next one; until the next call. NULL behind the last cell of a
+ * line. */
 const char *csv_next_text(const csv_table *table, const unsigned char **at);
 
 /* True if the whole text is a number. */
@@ -212,8 +213,8 @@ static inline bool csv_is_feature(const csv_column *column)
 
 /* ---- cells that cannot be used (csv_check.c) ---- */
 
-/* Checks the cells of features, weights, groups and targets. The error names the first that cannot be used and what to do about
- * it, and all other columns that have some. */
+/* Checks the cells of features, weights, groups and targets. The error names the first that cannot be used and what to
+ * do about it, and all other columns that have some. */
 bool csv_check_cells(const csv_source *source, dataset_missing missing);
 
 /* ---- classes (csv_classes.c) ---- */

@@ -84,7 +84,8 @@ static void advise_cells(const csv_source *source, const trouble *t, char *hint,
         snprintf(hint, size, "; %zu of %zu cells are no numbers: " ADVICE_FEW_CELLS, t->words, source->rows);
 }
 
-/* What to do about the words of a column of numbers, into the hint: about cells if they are few, else about the column. */
+/* What to do about the words of a column of numbers, into the hint: about cells if they are few, else about the
+ * column. */
 static void advise(const csv_source *source, const trouble *t, char *hint, size_t size)
 {
     char name[CSV_OPTION_NAME];

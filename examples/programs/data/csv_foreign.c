@@ -1,5 +1,5 @@
-/* Files that are no tables: binary formats, which begin with bytes of their own, and other kinds of text. Each is refused
- * by its name, with a command that converts it where there is one. */
+/* Files that are no tables: binary formats, which begin with bytes of their own, and other kinds of text. Each is
+ * refused by its name, with a command that converts it where there is one. */
 #include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 #include "examples/programs/system/posix.h"

@@ -157,8 +157,8 @@ static size_t count_numbers(const unsigned char *line, bool *wide)
     return cells;
 }
 
-/* True if the first lines all are numbers between blanks, several of them in places, beside which tabs are rare: a table
- * in columns of a fixed width, of which one was appended behind a tab. */
+/* True if the first lines all are numbers between blanks, several of them in places, beside which tabs are rare: a
+ * table in columns of a fixed width, of which one was appended behind a tab. */
 static bool are_columns_padded(const unsigned char *line)
 {
     enum { LINES = 10 };

@@ -11,8 +11,8 @@ static bool is_too_large(size_t size, const char *path, tg_error *error)
                     DATASET_FILE_LIMIT);
 }
 
-/* The size that a regular file declares: for a gzip file what its last four bytes say, which is not the size if the file
- * is cut short, has several members, or more than 4 GB; 0 if unknown. */
+/* The size that a regular file declares: for a gzip file what its last four bytes say, which is not the size if the
+ * file is cut short, has several members, or more than 4 GB; 0 if unknown. */
 static size_t size_said(int file, const struct stat *status)
 {
     unsigned char head[2] = {0}, tail[4] = {0};

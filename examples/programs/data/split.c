@@ -213,8 +213,8 @@ static bool shuffle(const dataset *set, tg_rng *rng, int32_t *units, size_t coun
 
 typedef enum { TRAIN, VALIDATION, TEST } purpose;
 
-/* Marks the units of a split for a purpose: of the first rows, or the next unmarked ones of a random order. `next` wraps
- * around. */
+/* Marks the units of a split for a purpose: of the first rows, or the next unmarked ones of a random order. `next`
+ * wraps around. */
 static void mark(const dataset *set, purpose *of, const int32_t *random, size_t *next, portion part, purpose what)
 {
     for (size_t i = 0; i < part.count;) {
@@ -269,8 +269,9 @@ static bool choose(dataset *set, const dataset_parts *parts, portion validation,
 
 /* ---- another division of some rows ---- */
 
-/* Lists rows by the order of their groups, and moves the end of the first part to the nearest end of a group that leaves
- * something on both sides. `units` [count] has the groups in their order, `at` [groups] room for one number each. */
+/* Lists rows by the order of their groups, and moves the end of the first part to the nearest end of a group that
+ * leaves something on both sides. `units` [count] has the groups in their order, `at` [groups] room for one number
+ * each. */
 static void list_groups(const dataset *set, const dataset_part *from, const int32_t *units, size_t count, size_t *at,
                         int32_t *order, size_t *first)
 {

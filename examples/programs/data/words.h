@@ -26,8 +26,8 @@ char *plain_lines(char *text);
 /* The same as a copy, valid for sixteen calls: printf("in %s\n", plain(folder)). */
 const char *plain(const char *text);
 
-/* The bytes of the first character of a text, and its code point; 0 if they are not UTF-8 (RFC 3629). And the other way:
- * writes the bytes of a code point, and gives their number. */
+/* The bytes of the first character of a text, and its code point; 0 if they are not UTF-8 (RFC 3629). And the other
+ * way: writes the bytes of a code point, and gives their number. */
 int utf8_character(const unsigned char *text, uint32_t *code);
 int utf8_put(uint32_t code, char bytes[4]);
 

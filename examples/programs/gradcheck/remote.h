@@ -38,8 +38,8 @@ bool remote_next(command_pipe *of, remote_function *r);
 /* What its description says about how it is to be checked; `user` is the function. */
 void remote_take_options(const remote_function *r, tg_gradcheck_options *options);
 
-/* True after an answer that was none, or of the wrong form: further questions make no sense. An answer may also say that
- * the function fails at the point. */
+/* True after an answer that was none, or of the wrong form: further questions make no sense. An answer may also say
+ * that the function fails at the point. */
 bool remote_is_broken(const remote_function *r);
 
 /* Sends the result of the check to the program, and frees the function. A result that depends on a wrong answer says

@@ -424,8 +424,8 @@ comparison_group *comparison_groups(const comparison *c, int *count)
 
 enum { VALUES = 8, FIELDS = 16 };
 
-/* The fields of a measure: VALUES of its values, the last four of those of the constant prediction and of the difference
- * to it; the others of differences to the first group. */
+/* The fields of a measure: VALUES of its values, the last four of those of the constant prediction and of the
+ * difference to it; the others of differences to the first group. */
 static const struct field {
     const char *ending;
     size_t least;  /* values that it needs */

@@ -126,8 +126,8 @@ typedef struct comparison_group {
     comparison_over over[COMPARISON_MEASURES]; /* if the comparison has_constant */
 } comparison_group;
 
-/* True if a group is significantly better than the constant prediction in a measure. Several seeds with one and the same
- * difference have no p-value, and the mean decides. */
+/* True if a group is significantly better than the constant prediction in a measure. Several seeds with one and the
+ * same difference have no p-value, and the mean decides. */
 bool comparison_beats(const comparison *c, const comparison_group *group, int measure);
 
 /* The summaries of all groups in the order of their first runs; to be freed. */

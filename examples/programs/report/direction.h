@@ -7,8 +7,8 @@
  *
  * A name is split into words at everything that is no letter or digit, and between a letter and a digit; if its words
  * say nothing, also between a small letter and a capital (valLoss). Only whole words count, never parts of one:
- * inaccuracy is no accuracy. Loss, error and the like decide over all others; neg and minus reverse the direction. Words
- * like std, gap or ratio make another quantity of a measure, whose direction is unknown. */
+ * inaccuracy is no accuracy. Loss, error and the like decide over all others; neg and minus reverse the direction.
+ * Words like std, gap or ratio make another quantity of a measure, whose direction is unknown. */
 #ifndef REPORT_DIRECTION_H
 #define REPORT_DIRECTION_H
 

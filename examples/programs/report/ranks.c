@@ -179,7 +179,8 @@ static void find_partners(const double z[], size_t count, double limit, size_t a
     }
 }
 
-/* The weight of all pairs with such sums; those that are equal to the limit count half. sum[i]: of the weights before i.
+/* The weight of all pairs with such sums; those that are equal to the limit count half. sum[i]: of the weights before
+ * i.
  */
 static double weight_of(const double weight[], const double sum[], size_t count, const size_t above[],
                         const size_t least[])

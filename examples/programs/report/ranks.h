@@ -26,8 +26,8 @@ typedef struct ranks_scores {
 void ranks_mean(const ranks_scores *of, double mean[]);
 
 /* Friedman's test that all forms are equal, corrected for ties, in the form of Iman and Davenport (1980): the statistic
- * has an F distribution with forms - 1 and (forms - 1) (sets - 1) degrees of freedom. Returns p; NaN with fewer than two
- * forms or two data sets; `statistic` may be NULL. */
+ * has an F distribution with forms - 1 and (forms - 1) (sets - 1) degrees of freedom. Returns p; NaN with fewer than
+ * two forms or two data sets; `statistic` may be NULL. */
 double ranks_friedman(const ranks_scores *of, double *statistic);
 
 /* The p of the same statistic by random orders: with few data sets the F distribution gives too small ones (with five

@@ -32,8 +32,8 @@ void ranks_answer_free(ranks_answer *a);
 /* The forms by mean rank, and what the tests say of all and of each pair. Formats: those of table_print. */
 void ranks_print(const ranks_answer *a, const char *format, FILE *out);
 
-/* For LaTeX: each form beside the one with the best mean rank, * where they can be told apart. And how they were judged, in
- * a format for notes. */
+/* For LaTeX: each form beside the one with the best mean rank, * where they can be told apart. And how they were
+ * judged, in a format for notes. */
 void ranks_print_paper(const ranks_answer *a, FILE *out);
 void ranks_print_definitions(const ranks_answer *a, const char *format, FILE *out);
 

@@ -1,6 +1,6 @@
-/* The record of a run, in one struct: what it is, and its numbers. Trainers, folders, logs, tables and verdicts all have
- * this one; fields.def lists its numbers, from which members, columns of files, members of result.json and their readers
- * follow.
+/* The record of a run, in one struct: what it is, and its numbers. Trainers, folders, logs, tables and verdicts all
+ * have this one; fields.def lists its numbers, from which members, columns of files, members of result.json and their
+ * readers follow.
  *
  *     runlog_run run = runlog_run_new();                    // all numbers are NaN
  *     run.group = "relu";

@@ -124,8 +124,8 @@ runlog *runlog_at_best(const runlog *log, bool common);
 /* The first run, in the order in which they were added, at the best point of an activation. */
 int runlog_best_run(const runlog *log, int activation);
 
-/* The first run of the activation, at its best point, whose mean validation loss is lowest; -1 if all diverged or none has
- * finished its runs. */
+/* The first run of the activation, at its best point, whose mean validation loss is lowest; -1 if all diverged or none
+ * has finished its runs. */
 int runlog_winner(const runlog *log);
 
 /* Prints the comparison of the activations; for a search, that of runlog_at_best, and the common one if it differs. The

@@ -189,8 +189,8 @@ static double number_at(const runlog_run *run, const curve *c, size_t row, int c
     return numbers[column];
 }
 
-/* The row of a run that counts at row number `row` of the longest run, which has this key; -1: none. A run that patience
- * ended before keeps its last values: the mean of the others alone would be one of chosen runs. */
+/* The row of a run that counts at row number `row` of the longest run, which has this key; -1: none. A run that
+ * patience ended before keeps its last values: the mean of the others alone would be one of chosen runs. */
 static long row_at(const runlog_run *run, const curve *c, size_t row, double key)
 {
     const size_t rows = rows_of(run, c);

@@ -83,8 +83,8 @@ static void write_margin(const verdict_facts *f, char *text, size_t size)
     snprintf(text, size, "%g %s", margin, !f->share ? "%" : margin == 1 ? "point" : "points");
 }
 
-/* How many seeds would show a difference that matters, unless the interval leaves it out already. The deviation of fewer
- * seeds than ten is known to a factor of two only, and this number goes by its square. */
+/* How many seeds would show a difference that matters, unless the interval leaves it out already. The deviation of
+ * fewer seeds than ten is known to a factor of two only, and this number goes by its square. */
 static void say_power(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
     enum { ENOUGH = 10 };

@@ -48,8 +48,8 @@ static size_t add_categories(const dataset *data, size_t first, json_t *inputs)
 }
 
 /* The share of each class among the training rows, or the mean of each target as the model has it. A class without a
- * training row counts as one of them: a prediction that excludes a class may have an infinite loss. NULL: neither, or no
- * memory. */
+ * training row counts as one of them: a prediction that excludes a class may have an infinite loss. NULL: neither, or
+ * no memory. */
 static json_t *constant_json(const dataset *data)
 {
     const size_t count = data->classes ? data->classes : data->targets;

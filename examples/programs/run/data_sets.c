@@ -121,8 +121,8 @@ static char **words_of(const over_sets *o, int which, int argc, char **argv)
 
 /* ---- what the comparisons found ---- */
 
-/* The column with the mean of a measure: of the one that is asked for or, if that is "", of the first one, whose name is
- * copied; -1: none. And how many columns name the forms: those before the number of runs. */
+/* The column with the mean of a measure: of the one that is asked for or, if that is "", of the first one, whose name
+ * is copied; -1: none. And how many columns name the forms: those before the number of runs. */
 static int find_measure(const csv_source *summary, char measure[NAME], size_t *keys)
 {
     for (size_t column = 0; column < summary->table.columns; column++) {

@@ -658,8 +658,8 @@ static bool read_search(experiment *e, tg_error *error)
     return true;
 }
 
-/* True if the rate, and perhaps the scale, are left to the short search: for an MLP on a table by AdamW, with which that
- * search was measured, where no other option has several values. */
+/* True if the rate, and perhaps the scale, are left to the short search: for an MLP on a table by AdamW, with which
+ * that search was measured, where no other option has several values. */
 static bool searches_briefly(const experiment *e)
 {
     const run_spec *s = &e->settings.run;

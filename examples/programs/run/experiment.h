@@ -116,8 +116,8 @@ void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
 /* Each initial scale of the short search with its learning rate, "1 0.001 0.5 0.00316 0.25 0.01"; empty without. */
 void experiment_searched_rates(const experiment *e, char text[EXPERIMENT_POINT]);
 
-/* Prints the values that are searched so far, "learning rates 0.001,0.01; initial scales 0.25,1", and if scales are, how
- * many runs that is, in all and for each that is compared. */
+/* Prints the values that are searched so far, "learning rates 0.001,0.01; initial scales 0.25,1", and if scales are,
+ * how many runs that is, in all and for each that is compared. */
 void experiment_print_search(const experiment *e, FILE *out);
 
 /* "784-128x8-10", of the first run. */

@@ -1,13 +1,15 @@
-/* What each row adds to measures that are no mean over rows: their linearisation (infinitesimal jackknife, delta method).
+/* What each row adds to measures that are no mean over rows: their linearisation (infinitesimal jackknife, delta
+ * method).
  *
  *     influence_rows rows = {.count = 200, .output = logits, .label = labels};
  *     double *values = influence(&card, &rows);                 // [INFLUENCES, 200], to be freed
  *     // the mean of values[INFLUENCE_AUC * 200 + ...] is the AUC, and a standard error may be computed from them as if
  *     // it were a mean of rows
  *
- * With weights w of the rows, W their sum, a measure T and T(i) its derivative in w(i), the value of row i is T + W T(i):
- * T has degree 0 in the weights, so the weighted mean of the values is T itself (Efron, "The Jackknife, the Bootstrap and
- * Other Resampling Plans", 1982, chapter 6). In each class k of K, l and a rows are labelled and answered so, h both:
+ * With weights w of the rows, W their sum, a measure T and T(i) its derivative in w(i), the value of row i is T + W
+ * T(i): T has degree 0 in the weights, so the weighted mean of the values is T itself (Efron, "The Jackknife, the
+ * Bootstrap and Other Resampling Plans", 1982, chapter 6). In each class k of K, l and a rows are labelled and answered
+ * so, h both:
  *
  *     balanced accuracy   T + W / (K l(k)) (hit - h(k) / l(k)),  k the row's label
  *     macro F1            T + W / K sum over k of (2 both(k) - F1(k) (label(k) + answer(k))) / (l(k) + a(k))

@@ -17,8 +17,9 @@
 #include <jansson.h>
 #include <tapegrad.h>
 
-/* The results of the run in a folder, with these numbers where they are measured and finite. `asked` may have "after", a
- * list of epochs, and "reach", a list of losses. NULL without a concluded run, or with one line if it cannot be read. */
+/* The results of the run in a folder, with these numbers where they are measured and finite. `asked` may have "after",
+ * a list of epochs, and "reach", a list of losses. NULL without a concluded run, or with one line if it cannot be
+ * read. */
 json_t *run_numbers(const char *folder, const json_t *asked, tg_error *error);
 
 #endif

@@ -447,7 +447,8 @@ static bool is_known(const options_program *program, const char *name, size_t le
     return false;
 }
 
-/* Names the option that is meant by one with an s too many, or too few: --activations of compare, --activation of train.
+/* Names the option that is meant by one with an s too many, or too few: --activations of compare, --activation of
+ * train.
  */
 static void hint_at_plural(const options_program *program, int argc, char **argv)
 {

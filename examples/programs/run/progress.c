@@ -473,8 +473,8 @@ void progress_update(progress *view, int job, const jobs_progress *now)
         announce_when_due(view, row);
 }
 
-/* "20 epochs  validation loss 0.0712 in epoch 12  accuracy 97.94 %  in 1:12": the parts that fit into these columns, each
- * preceded by `joint`. The epoch is the best one, whose weights are kept. */
+/* "20 epochs  validation loss 0.0712 in epoch 12  accuracy 97.94 %  in 1:12": the parts that fit into these columns,
+ * each preceded by `joint`. The epoch is the best one, whose weights are kept. */
 static void write_result(FILE *to, const progress *view, const job_line *row, const char *joint, int columns)
 {
     jobs_progress last_of = row->now, *last = &last_of;

@@ -37,8 +37,8 @@ runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error);
 /* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
 
-/* True if the folder of this model file is that of a run on the same data with other splits: it was trained on rows that
- * are now for validation or testing. `config` is of the run that begins, as in its config.json. */
+/* True if the folder of this model file is that of a run on the same data with other splits: it was trained on rows
+ * that are now for validation or testing. `config` is of the run that begins, as in its config.json. */
 bool record_saw_other_rows(const char *model, const json_t *config);
 
 /* True if the run is concluded, measured and has all epochs of its results, which may be taken along (record_results;

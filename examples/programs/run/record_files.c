@@ -84,8 +84,8 @@ static void take_row(table *t, long step, const double number[FIELDS], const int
     t->exact &= taken;
 }
 
-/* Reads the complete lines of a file up to a step, of which the last may be broken off; its columns may be in any order.
- * A file that is not there has no rows; one that cannot be read is an error. */
+/* Reads the complete lines of a file up to a step, of which the last may be broken off; its columns may be in any
+ * order. A file that is not there has no rows; one that cannot be read is an error. */
 static table read_table(const char *folder, const kind *of, long step, tg_error *error)
 {
     char *line = NULL;

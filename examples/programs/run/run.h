@@ -94,8 +94,8 @@ bool run_finished(const trainer *r);
  * --soften choose whether inputs with long tails are softened. The validation rows must be measured before. */
 bool run_refit(trainer *r, tg_error *error);
 
-/* Measures a run, into its record, by run_outcome, run_results or both of the functions below; writes result.json. False
- * and one line on failure. */
+/* Measures a run, into its record, by run_outcome, run_results or both of the functions below; writes result.json.
+ * False and one line on failure. */
 typedef bool run_measurer(trainer *r, runlog_run *results, tg_error *error);
 bool run_conclude(trainer *r, run_measurer *measure, tg_error *error);
 
@@ -104,8 +104,8 @@ bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m);
 
 /* ---- measure.c ---- */
 
-/* The number of parameters and the epoch in which the run diverged, or its best epoch and the measures of that epoch's net
- * on each split (not on the training split of a text). False and one line on failure. */
+/* The number of parameters and the epoch in which the run diverged, or its best epoch and the measures of that epoch's
+ * net on each split (not on the training split of a text). False and one line on failure. */
 bool run_outcome(trainer *r, runlog_run *results, tg_error *error);
 
 /* The same with a confusion matrix, the loss under noise and, if the setup wants it of two features, the class at each
@@ -115,8 +115,8 @@ bool run_results(trainer *r, runlog_run *results, tg_error *error);
 /* Adds the loss and accuracy under noise, as the specification asks for. */
 void run_noise(trainer *r, runlog_run *results);
 
-/* Adds the test loss with each activation of --test-as, or with weights of each format, in place of the net's own. A net
- * that was trained again has none. */
+/* Adds the test loss with each activation of --test-as, or with weights of each format, in place of the net's own. A
+ * net that was trained again has none. */
 void run_variants(trainer *r, runlog_run *results);
 
 #endif

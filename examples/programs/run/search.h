@@ -8,8 +8,8 @@
  * First a coarse grid of all values that are searched, for all activations: three rates around the model's default, a
  * factor of sqrt(10) apart, and the scales 1 and 1/4. It grows at an end at which an activation has its best, by a
  * factor of sqrt(10) or 4, to nine rates and six scales at most. Then the steps are halved, once: each best point gets
- * two neighbours along each value that is searched, a factor of 10^(1/4) or 2 away. With rates alone all activations are
- * tried there, too; with scales each activation has neighbours of its own, as many as any other.
+ * two neighbours along each value that is searched, a factor of 10^(1/4) or 2 away. With rates alone all activations
+ * are tried there, too; with scales each activation has neighbours of its own, as many as any other.
  *
  * search_briefly is another search, of three points.
  */

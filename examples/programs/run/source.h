@@ -16,8 +16,8 @@
 /* ---- a text (text.c) ----
  *
  * A running text (text:FILE), a list of words, one per line (lines:FILE), or lines of a source, a tab and a target
- * (pairs:FILE). Characters are numbered in ascending order. In UTF-8 they are code points, in ASCII too; in other texts,
- * and where more than TG_CARD_MOST_LETTERS differ, they are bytes. A byte order mark is left out. */
+ * (pairs:FILE). Characters are numbered in ascending order. In UTF-8 they are code points, in ASCII too; in other
+ * texts, and where more than TG_CARD_MOST_LETTERS differ, they are bytes. A byte order mark is left out. */
 
 typedef struct text_part {
     const struct text_source *of;

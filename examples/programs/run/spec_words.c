@@ -10,7 +10,8 @@
 
 /* ---- the options that make a run ---- */
 
-/* The options before the group "Running:", and the products, make the numbers of a run; these two are not of `train`. */
+/* The options before the group "Running:", and the products, make the numbers of a run; these two are not of
+ * `train`. */
 static bool makes_run(const program_option *o)
 {
     static bool made[OPTIONS_MOST];

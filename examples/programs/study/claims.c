@@ -178,8 +178,8 @@ static bool compare_cells(study_part *p, const json_t *about, const measure *m, 
 }
 
 /* That something never occurs, of `things` in each run, counted in percent. Where none of n is seen, with 95 % at most
- * 1 - 0.05^(1/n) are there (0.05 is the probability of seeing none of n then); a t test of constants would call any number of
- * zeros a proof. */
+ * 1 - 0.05^(1/n) are there (0.05 is the probability of seeing none of n then); a t test of constants would call any
+ * number of zeros a proof. */
 static bool count_none(study_part *p, const json_t *about, const measure *m, int things, row *r)
 {
     const json_t *name = json_array_get(json_object_get(about, "cells"), 0);

@@ -1,5 +1,5 @@
-/* A study is a file: a grid of runs, which are options of `compare`; what was published; what texts claim; and the report
- * as templates. The program trains what is missing, keeps the numbers of the runs, and writes the report.
+/* A study is a file: a grid of runs, which are options of `compare`; what was published; what texts claim; and the
+ * report as templates. The program trains what is missing, keeps the numbers of the runs, and writes the report.
  *
  *     {"title": "Does dropout help GELU?", "protocol": "A net of two layers on wine.csv.",
  *      "options": {"data": "csv:wine.csv", "activations": "gelu_exact", "dropout": "0,0.2", "hidden": "32x2",
@@ -136,7 +136,8 @@ void study_put_rule(study_part *p, const char *rule);
 /* The rules of claims: statements, each with a range in which a number must lie, and the number (claims.c). */
 void study_put_claims(study_part *p);
 
-/* "yes", "no", "not shown" or "not measured", as the interval lies in the range; with p, of seeds, which is corrected. */
+/* "yes", "no", "not shown" or "not measured", as the interval lies in the range; with p, of seeds, which is
+ * corrected. */
 typedef struct study_claim {
     double from, to, low, high, p;
     bool inside; /* the estimate lies in the range */

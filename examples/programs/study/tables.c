@@ -307,7 +307,8 @@ static void put_pairs(study_part *p)
             put_pair(p, t, i, k, &(question){.text = ""});
 }
 
-/* A question of "comparisons": [form, other, text]. Those that are not among the pairs are corrected among themselves. */
+/* A question of "comparisons": [form, other, text]. Those that are not among the pairs are corrected among
+ * themselves. */
 static question question_at(const table *t, const json_t *list, size_t which, int *one, int *other)
 {
     enum { MOST = 64 };
@@ -373,7 +374,8 @@ static const char *place_of(const statistics_spread *ours, double published, dou
 }
 
 /* A row for each rate at which a number of "published", [form, result, source, rate, number, within], is compared: its
- * own or, if it is 0, which means unknown, the first and the best. Returns true if one meets it; *found if there is one. */
+ * own or, if it is 0, which means unknown, the first and the best. Returns true if one meets it; *found if there is
+ * one. */
 static bool put_number(study_part *p, const json_t *of, bool *found)
 {
     const table *t = all.t;

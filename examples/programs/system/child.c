@@ -270,7 +270,8 @@ bool child_start(child *c, const char *name, child_function *run, void *context)
     return started;
 }
 
-/* Appends a word as a C library's main reads it again: in quotes, before which and at whose end backslashes count twice. */
+/* Appends a word as a C library's main reads it again: in quotes, before which and at whose end backslashes count
+ * twice. */
 static void put_word(char **to, const char *word)
 {
     size_t slashes = 0;

@@ -1,5 +1,5 @@
-/* What the programs use of the operating system, by its POSIX names. Elsewhere these come from the system's own headers;
- * on Windows, posix.c has those that are missing. Only the files of this folder know which system it is.
+/* What the programs use of the operating system, by its POSIX names. Elsewhere these come from the system's own
+ * headers; on Windows, posix.c has those that are missing. Only the files of this folder know which system it is.
  *
  *     #include "examples/programs/system/posix.h"      // in place of <unistd.h>, <fcntl.h>, <sys/stat.h> and so on
  *

@@ -3,18 +3,10 @@
 
 #include <math.h>
 
-#define GIVES(name, ...)                                \
-    static void name(const tg_derive *d)                \
-    {                                                   \
-        const tg_tensor g = d->cotangent, x = d->in[0]; \
-        (void)g, (void)x;                               \
-        d->gradient[0] = __VA_ARGS__;                   \
-    }
-
 /* ---- factors and signs ---- */
 
 GIVES(negated, tg_mul(g, tg_mul_scalar(x, -2)))
-GIVES(twice, tg_mul(g, tg_mul_scalar(x, 4)))
+GIVES(doubled, tg_mul(g, tg_mul_scalar(x, 4)))
 GIVES(half, tg_mul(g, x))
 GIVES(a_little_off, tg_mul(g, tg_mul_scalar(x, 2.00002)))
 GIVES(single_precision, tg_mul(g, rounded_to_single(tg_mul_scalar(x, 2))))
@@ -44,11 +36,6 @@ GIVES(one_over_root_two, tg_mul(g, tanh_form_slope(x, sqrt(0.5), sqrt(0.5), 3 * 
 GIVES(a_for_three_a, tg_mul(g, tanh_form_slope(x, sqrt(2 / acos(-1)), sqrt(2 / acos(-1)), 0.044715)))
 
 /* ---- in places only ---- */
-
-static tg_tensor beyond(tg_tensor x, double limit)
-{
-    return tg_greater(tg_abs(x), tg_full(tg_tape_of(x), TG_F64, TG_SCALAR, limit));
-}
 
 static tg_tensor equals_zero(tg_tensor x)
 {
@@ -169,7 +156,7 @@ static void changing_gradient(const tg_derive *d)
 
 static const wrong_row list[] = {
     {"a negated gradient", &tg_op_square, negated},
-    {"a factor of two too many", &tg_op_square, twice},
+    {"a factor of two too many", &tg_op_square, doubled},
     {"a factor of two too few", &tg_op_square, half},
     {"off by 1e-5 relative", &tg_op_square, a_little_off},
     {"a gradient rounded to single precision", &tg_op_square, single_precision},

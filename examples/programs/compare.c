@@ -7,7 +7,7 @@
 #include "examples/programs/system/signals.h"
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
-#include "examples/programs/run/data_sets.h"
+#include "examples/programs/run/experiment.h"
 #include "examples/programs/run/paper.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"

@@ -1,4 +1,4 @@
-#include "examples/programs/run/data_sets.h"
+#include "examples/programs/run/experiment.h"
 
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"

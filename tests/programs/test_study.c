@@ -269,7 +269,7 @@ static void expect_the_same_bytes(void)
                    {"gelu-autoencoder", "runs complete", 4021089142},
                    {"shakespeare", "runs complete", 2384676525},
                    {"deviation", "runs complete", 2086477575},
-                   {"claims", "### Training", 2387732060}};
+                   {"claims", "### Training", 1572913144}};
     char command[PATH_MAX + 200];
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
         unsigned long sum = 0;

@@ -174,7 +174,7 @@ parts) # by the command of docs/install.md; at most half of the lines and 400 kB
         s/int main(void)/int main(int argc, char **argv)/' \
         "$tree/examples/xor.c" > saved.c
     ${TG_CC:-cc} -Ipart saved.c part/tapegrad.o -o saved-part -Wl,--gc-sections -lm -pthread
-    ${TG_CC:-cc} -O1 -DTG_BASELINE -DTG_NO_BLAS -ffp-contract=off -fopenmp-simd -I"$build/amalgamation" saved.c "$build/amalgamation/tapegrad.c" -o saved-whole -lm -pthread
+    ${TG_CC:-cc} -O0 -DTG_BASELINE -DTG_NO_BLAS -ffp-contract=off -fopenmp-simd -I"$build/amalgamation" saved.c "$build/amalgamation/tapegrad.c" -o saved-whole -lm -pthread
     ./saved-part part.safetensors
     ./saved-whole whole.safetensors
     cmp part.safetensors whole.safetensors && [ -s part.safetensors ]

@@ -50,11 +50,12 @@ tg_tensor tg_seq2seq_forward(const tg_seq2seq *net, tg_tensor ids, tg_rng *train
 
 /* The same in two steps, in evaluation, for targets that are written token by token: the encoder reads a source once.
  *
- *     tg_tensor mask, memory = tg_seq2seq_encode(net, source, &mask);     // i32 [batch, context]
+ *     tg_tensor mask, memory = tg_seq2seq_encode(net, source, &mask);     // i32 [batch, 1 to `context` positions]
  *     tg_tensor logits = tg_seq2seq_next(net, target, memory, mask);      // i32 [batch, tokens] -> [batch, vocabulary]
  *
- * The source is padded. The memory is [batch, context, width], the mask [batch, context]. The logits are those after the
- * last of 1 to `context` tokens that the decoder reads, with the bits of tg_seq2seq_forward. */
+ * The sources are padded to the longest, or further. The memory is [batch, positions, width], the mask [batch,
+ * positions]. The logits are those after the last of 1 to `context` tokens that the decoder reads; where the source is
+ * padded to the context, with the bits of tg_seq2seq_forward. */
 tg_tensor tg_seq2seq_encode(const tg_seq2seq *net, tg_tensor source, tg_tensor *mask);
 tg_tensor tg_seq2seq_next(const tg_seq2seq *net, tg_tensor target, tg_tensor memory, tg_tensor mask);
 

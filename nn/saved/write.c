@@ -183,7 +183,8 @@ typedef struct search {
     int32_t *ids, *extended; /* [most, context + 1]: a newline and the target so far */
     int64_t stride;
     int32_t end;
-    float *memory, *mask; /* [most, context, width] and [most, context]: what the encoder has made of the source */
+    int64_t positions;    /* of the source with its newline */
+    float *memory, *mask; /* [most, positions, width] and [most, positions]: what the encoder has made of it */
     int64_t width;
 } search;
 
@@ -201,7 +202,7 @@ static void consider(search *s, int *count, beam candidate)
 /* Extends all beams to targets of `length` tokens with the newline; false if there is an error. */
 static bool extend(search *s, int64_t length)
 {
-    const int64_t context = s->card->spec.context, classes = s->card->vocabulary;
+    const int64_t classes = s->card->vocabulary;
     int count = 0;
     tg_tape_reset(s->tape);
     int32_t *rows = s->extended; /* used as room */
@@ -209,8 +210,8 @@ static bool extend(search *s, int64_t length)
         memcpy(rows + b * length, s->ids + b * s->stride, (size_t)length * sizeof *rows);
     tg_no_grad_begin(s->tape);
     const tg_tensor x = tg_constant(s->tape, TG_I32, rows, TG_SHAPE(s->count, length)),
-                    memory = tg_borrow(s->tape, TG_F32, s->memory, TG_SHAPE(s->count, context, s->width)),
-                    mask = tg_borrow(s->tape, TG_F32, s->mask, TG_SHAPE(s->count, context));
+                    memory = tg_borrow(s->tape, TG_F32, s->memory, TG_SHAPE(s->count, s->positions, s->width)),
+                    mask = tg_borrow(s->tape, TG_F32, s->mask, TG_SHAPE(s->count, s->positions));
     const float *logits = tg_f32(tg_seq2seq_next(s->model, x, memory, mask));
     tg_no_grad_end(s->tape);
     for (int b = 0; logits && b < s->count; b++) {
@@ -243,22 +244,23 @@ static bool extend(search *s, int64_t length)
 /* Encodes the source once, for all beams. */
 static bool encode(search *s, const int32_t *ids)
 {
-    const int64_t context = s->card->spec.context;
+    const int64_t positions = s->positions;
     tg_tensor mask;
     tg_tape_reset(s->tape);
     tg_no_grad_begin(s->tape);
-    const tg_tensor memory = tg_seq2seq_encode(s->model, tg_borrow(s->tape, TG_I32, ids, TG_SHAPE(1, context)), &mask);
+    const tg_tensor memory =
+        tg_seq2seq_encode(s->model, tg_borrow(s->tape, TG_I32, ids, TG_SHAPE(1, positions)), &mask);
     tg_no_grad_end(s->tape);
     const float *of_memory = tg_f32(memory), *of_mask = tg_f32(mask);
     if (!of_memory || !of_mask)
         return false;
     s->width = tg_dim(memory, 2);
-    const size_t row = (size_t)(context * s->width);
+    const size_t row = (size_t)(positions * s->width);
     s->memory = malloc((size_t)s->most * row * sizeof *s->memory);
-    s->mask = malloc((size_t)(s->most * context) * sizeof *s->mask);
+    s->mask = malloc((size_t)(s->most * positions) * sizeof *s->mask);
     for (int b = 0; s->memory && s->mask && b < s->most; b++) {
         memcpy(s->memory + (size_t)b * row, of_memory, row * sizeof *s->memory);
-        memcpy(s->mask + b * context, of_mask, (size_t)context * sizeof *s->mask);
+        memcpy(s->mask + b * positions, of_mask, (size_t)positions * sizeof *s->mask);
     }
     return s->memory && s->mask;
 }
@@ -281,6 +283,7 @@ static bool take_source(search *s, const char *source, int32_t *ids, tg_error *e
             return fail_at(s->card, at, next, "source", error);
     }
     ids[length] = s->ids[0] = s->end;
+    s->positions = length + 1;
     return true;
 }
 

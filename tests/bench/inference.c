@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <tapegrad.h>
 #include <unistd.h>
 
@@ -302,6 +304,108 @@ static bool time_texts(bench_peer *peer, const inference_settings *s)
     return fine;
 }
 
+/* ---- files ---- */
+
+static const char table_data[] =
+    "{\"task\":\"targets\",\"inputs\":[{\"mean\":0,\"scale\":1,\"number\":0}],\"classes\":[],\"targets\":[{\"name\":"
+    "\"y\",\"mean\":0,\"scale\":1}],\"lines\":false,\"letters\":[]}";
+static const char text_data[] = "{\"task\":\"letters\",\"inputs\":[],\"classes\":[],\"targets\":[],\"lines\":false,"
+                                "\"letters\":[9,10,97,98,99]}";
+
+/* Files that claim a net far larger than the tensors they have, or than the three characters that it encodes. */
+static const struct {
+    const char *name, *data, *net, *claim;
+    bool opens;
+} files[] = {{"mlp 1-8-8-1 that claims 1-3436-3436-1", table_data,
+              "\"model\":\"mlp\",\"hidden\":\"8,8\",\"inputs\":1,\"outputs\":1,\"vocabulary\":0",
+              "\"model\":\"mlp\",\"hidden\":\"3436,3436\",\"inputs\":1,\"outputs\":1,\"vocabulary\":0", false},
+             {"seq2seq of context 1,600", text_data, NULL,
+              "\"model\":\"seq2seq\",\"layers\":1,\"heads\":2,\"width\":8,\"relative\":true,\"context\":1600,"
+              "\"inputs\":0,\"outputs\":0,\"vocabulary\":5",
+              true},
+             {"seq2seq of context 16,000", text_data, NULL,
+              "\"model\":\"seq2seq\",\"layers\":1,\"heads\":2,\"width\":8,\"relative\":true,\"context\":16000,"
+              "\"inputs\":0,\"outputs\":0,\"vocabulary\":5",
+              true}};
+
+static tg_card *claimed(const char *net, const char *data, tg_error *error)
+{
+    char model[400];
+    snprintf(model, sizeof model,
+             "{%s,\"activation\":\"relu\",\"norm\":\"%s\",\"init\":\"default\",\"image_height\":0,"
+             "\"image_width\":0}",
+             net, strstr(net, "mlp") ? "none" : "rms");
+    return tg_card_parse(model, data, error);
+}
+
+/* Writes the file: the weights of one net, under the card of another. */
+static bool write_claim(int number, const char *path, tg_error *error)
+{
+    tg_metadata lines[TG_CARD_LINES];
+    const tg_rng rng = tg_rng_seed(1);
+    tg_card *card = claimed(files[number].claim, files[number].data, error),
+            *own = claimed(files[number].net ? files[number].net : files[number].claim, files[number].data, error);
+    tg_model *model = card && own ? tg_model_of_spec(&own->spec, &rng, error) : NULL;
+    if (card)
+        tg_card_metadata(card, lines);
+    const bool fine = model && tg_parameters_save(tg_model_parameters(model), path, lines, TG_CARD_LINES, error);
+    tg_model_free(model);
+    tg_card_free(card);
+    tg_card_free(own);
+    return fine;
+}
+
+/* Encodes three characters and their newline. */
+static bool encode_characters(const tg_model *model)
+{
+    static const int32_t ids[] = {2, 3, 4, 1};
+    tg_tape *tape = tg_tape_new();
+    tg_tensor mask;
+    tg_no_grad_begin(tape);
+    const bool fine = tg_f32(tg_seq2seq_encode(model, tg_borrow(tape, TG_I32, ids, TG_SHAPE(1, 4)), &mask));
+    tg_tape_free(tape);
+    return fine;
+}
+
+/* In a process of its own, whose resident memory is that of the file alone. */
+static int open_claim(int number, const char *path, bool csv)
+{
+    tg_error error;
+    struct rusage usage;
+    const double start = race_clock(1);
+    tg_model *model = tg_model_open(path, &error);
+    const bool fine = files[number].opens ? model && encode_characters(model) : !model;
+    const double seconds = race_clock(1) - start;
+    getrusage(RUSAGE_SELF, &usage);
+    if (!fine)
+        return fprintf(stderr, "bench: %s: not as expected\n", files[number].name), 1;
+    printf(csv ? "\"%s\",%.2f,%.1f\n" : "%-42s%12.2f%12.1f\n", files[number].name, 1e3 * seconds,
+           (double)usage.ru_maxrss / 1e3);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+static bool open_claims(const inference_settings *s)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/bench_XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : P_tmpdir);
+    const int file = mkstemp(path);
+    bool fine = file >= 0;
+    printf(s->csv ? "file,ms,resident_MB\n" : "\n%-42s%12s%12s\n", "a file that is opened, or refused", "ms", "MB");
+    for (int i = 0; fine && i < (int)(sizeof files / sizeof *files); i++) {
+        tg_error error;
+        int status = -1;
+        fine = write_claim(i, path, &error) || (fprintf(stderr, "bench: %s\n", error.text), false);
+        fflush(stdout);
+        const pid_t child = fine ? fork() : -1;
+        if (child == 0)
+            _exit(open_claim(i, path, s->csv));
+        fine = child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    }
+    if (file >= 0)
+        close(file), unlink(path);
+    return fine;
+}
+
 bool inference_bench(const inference_settings *s)
 {
     bench_peer *peers[2] = {NULL, NULL};
@@ -317,7 +421,7 @@ bool inference_bench(const inference_settings *s)
                "us a call", "predict", "tape", "emitted C", "PyTorch", "onnxruntime");
     for (int i = 0; i < NETS * ROWS; i++)
         fine = fine && time_predictions(i / ROWS, rows[i % ROWS], peers, s);
-    fine = fine && time_texts(peers[0], s);
+    fine = fine && time_texts(peers[0], s) && open_claims(s);
     bench_peer_stop(peers[0]);
     bench_peer_stop(peers[1]);
     return fine;

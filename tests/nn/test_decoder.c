@@ -132,10 +132,11 @@ START_TEST(what_cannot_be_read_is_refused_and_a_restart_forgets_it)
 }
 END_TEST
 
-/* Batches of sources with padding, and targets of each length; positions by bias and by embedding. */
+/* Batches of sources with padding, to the context and to the longest, and targets of each length; positions by bias and
+ * by embedding. */
 START_TEST(a_source_that_is_encoded_once_gives_the_bits_of_both_together)
 {
-    enum { BATCH = 3, MOST = 9 };
+    enum { BATCH = 3, MOST = 9, LONGEST = 7 };
     const tg_rng rng = tg_rng_seed(8);
     tg_seq2seq *net = tg_seq2seq_new(&rng, &(tg_seq2seq_config){.vocabulary = VOCABULARY,
                                                                 .context = MOST,
@@ -145,7 +146,7 @@ START_TEST(a_source_that_is_encoded_once_gives_the_bits_of_both_together)
                                                                 .tied = !_i,
                                                                 .scale = 3});
     ck_assert_ptr_nonnull(net);
-    int32_t both[BATCH * 2 * MOST], source[BATCH * MOST], target[BATCH * MOST];
+    int32_t both[BATCH * 2 * MOST], source[BATCH * MOST], shorter[BATCH * LONGEST], target[BATCH * MOST];
     tg_tape *once = tg_tape_new(), *together = tg_tape_new();
     for (int64_t tokens = 1; tokens <= MOST; tokens++) {
         for (int b = 0; b < BATCH; b++)
@@ -160,7 +161,15 @@ START_TEST(a_source_that_is_encoded_once_gives_the_bits_of_both_together)
             tg_seq2seq_next(net, tg_borrow(once, TG_I32, target, TG_SHAPE(BATCH, tokens)), memory, mask);
         const float *all =
             tg_f32(tg_seq2seq_forward(net, tg_borrow(together, TG_I32, both, TG_SHAPE(BATCH, MOST + tokens)), NULL));
-        ck_assert_msg(all && tg_ok(logits), "%s", tg_tape_error(once));
+        for (int i = 0; i < BATCH * LONGEST; i++)
+            shorter[i] = source[i / LONGEST * MOST + i % LONGEST];
+        tg_tensor its_mask,
+            its = tg_seq2seq_encode(net, tg_borrow(once, TG_I32, shorter, TG_SHAPE(BATCH, LONGEST)), &its_mask);
+        const tg_tensor same =
+            tg_seq2seq_next(net, tg_borrow(once, TG_I32, target, TG_SHAPE(BATCH, tokens)), its, its_mask);
+        ck_assert_msg(all && tg_ok(logits) && tg_ok(same), "%s", tg_tape_error(once));
+        for (int i = 0; i < BATCH * VOCABULARY; i++)
+            ck_assert_double_eq_tol(tg_at(same, i), tg_at(logits, i), 2e-5);
         for (int b = 0; b < BATCH; b++)
             ck_assert_mem_eq(tg_f32(logits) + b * VOCABULARY, all + ((b + 1) * tokens - 1) * VOCABULARY,
                              VOCABULARY * sizeof *all);

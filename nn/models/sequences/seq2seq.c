@@ -181,8 +181,9 @@ tg_tensor tg_seq2seq_encode(const tg_seq2seq *net, tg_tensor source, tg_tensor *
     if (decoder == 0)
         return TG_NONE;
     const int64_t context = ((const tg_seq2seq_config *)net->config)->context;
-    if (tg_ok(source) && (tg_rank(source) != 2 || tg_dim(source, 1) != context))
-        return TG_FAIL(tg_tape_of(source), "tg_seq2seq_encode: expected a source [batch, %lld]", (long long)context);
+    if (tg_ok(source) && (tg_rank(source) != 2 || tg_dim(source, 1) < 1 || tg_dim(source, 1) > context))
+        return TG_FAIL(tg_tape_of(source), "tg_seq2seq_encode: expected a source [batch, 1 to %lld positions]",
+                       (long long)context);
     const tg_tensor memory = tg_layers_forward(net->layers, decoder, source, &pass);
     *mask = pass.padding;
     return memory;

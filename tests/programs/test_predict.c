@@ -252,12 +252,23 @@ START_TEST(joined_nets_give_the_mean_of_their_outputs)
 }
 END_TEST
 
+/* To the last digit: one function computes both. */
+START_TEST(the_probability_is_the_largest_of_all_classes)
+{
+    expect_fine(train_run(
+        "train", "--data glyphs --model mlp --rows 400 --epochs 1 --hidden 8 --keep-predictions --no-plots --out g"));
+    expect_fine(train_run("sh", "-c \"awk -F, 'NR > 1 { most = 7; for (i = 8; i <= NF; i++) most = \\$i > \\$most ? i "
+                                ": most; if (\\$most \\\"\\\" != \\$6) exit 1 }' g/predictions.csv\""));
+}
+END_TEST
+
 Suite *predict_suite(void)
 {
     Suite *suite = suite_create("predict");
     TCase *tests = tcase_create("predict");
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
+    tcase_add_test(tests, the_probability_is_the_largest_of_all_classes);
     tcase_add_loop_test(tests, the_score_is_that_of_the_test_rows, 0, 2);
     tcase_add_test(tests, the_score_is_what_the_predictions_come_to);
     tcase_add_test(tests, answers_that_are_missing_or_unknown_are_left_out_of_the_score);

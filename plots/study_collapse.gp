@@ -49,14 +49,17 @@ do for [format in "png svg"] {
     set multiplot layout 2, 3 margins 0.075, 0.98, 0.17, 0.94 spacing 0.065, 0.18
     do for [row=1:2] {
         do for [panel=1:3] {
+            unset logscale
+            set xrange [*:*]
+            set yrange [*:*]
+            undefine STATS_*
             stats $ways using ($1 == panel ? $5 : NaN) nooutput
             if (!exists("STATS_records")) { set multiplot next; continue } # this table is not complete
             unset label
             unset key
-            unset logscale
             set ylabel panel == 1 ? "steps until the loss is reached" : ""
             set yrange [0 : STATS_max * 1.08]
-            if (panel == 3) { set yrange [*:*]; set logscale y }
+            if (panel == 3) { set yrange [*:*]; set logscale y } # factors of forty
             set title panels[panel] . (row == 1 ? " against the output" : way[panel] ? " against the way" : " against s") noenhanced
             if (row == 1) {
                 set logscale x
@@ -81,7 +84,6 @@ do for [format in "png svg"] {
                 plot for [i=1:way[panel]] t0 + c * x with lines linecolor rgb "#909090" dashtype 2 notitle, \
                      for [k=1:7] $ways using (first(panel, k, $4)):5 with linespoints pointtype shapes[k] linewidth 1.5 linecolor rgb "#" . word(colours, k) notitle
             }
-            set xrange [*:*]
         }
     }
     unset border

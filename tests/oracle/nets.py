@@ -107,7 +107,10 @@ def normalise(kind, x, w, epsilon=None):
 
 
 def linear(t, name, x):
-    return x @ t[name + "weight"].T + t[name + "bias"]
+    weight = t[name + "weight"]  # [out, in / groups]: each group of outputs sees its group of inputs
+    groups = x.shape[-1] // weight.shape[1]
+    parts = zip(np.split(x, groups, -1), np.split(weight, groups))
+    return np.concatenate([part @ own.T for part, own in parts], -1) + t[name + "bias"]
 
 
 def hidden(spec, t, name, x, norm=True):

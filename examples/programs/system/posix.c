@@ -24,14 +24,25 @@ static void sort(char *items, size_t count, size_t size, int (*compare)(const vo
     }
 }
 
+/* The same without memory, slowly: each item moves down past those that are greater. */
+static void insert_all(char *items, size_t count, size_t size, int (*compare)(const void *a, const void *b))
+{
+    for (size_t end = 1; end < count; end++)
+        for (char *at = items + end * size; at > items && compare(at - size, at) > 0; at -= size)
+            for (size_t i = 0; i < size; i++) {
+                const char byte = at[i];
+                at[i] = (at - size)[i];
+                (at - size)[i] = byte;
+            }
+}
+
 void system_sort(void *items, size_t count, size_t size, int (*compare)(const void *a, const void *b))
 {
     char *aside = malloc(count / 2 * size + 1);
-    if (!aside) {
-        fprintf(stderr, "%s: out of memory\n", system_own_name());
-        exit(2);
-    }
-    sort(items, count, size, compare, aside);
+    if (aside)
+        sort(items, count, size, compare, aside);
+    else
+        insert_all(items, count, size, compare);
     free(aside);
 }
 

@@ -675,16 +675,16 @@ def divide(c):
 @case("CONTINUE")
 def go_on(c):
     c.table(rows=600)
-    o = ["--data", "csv:t.csv", "--epochs", "400", "--patience", "0", "--refit", "no", "--batch", "4", "--no-plots", "--out", "m"]
+    o = ["--data", "csv:t.csv", "--epochs", "900", "--patience", "0", "--refit", "no", "--batch", "4", "--no-plots", "--out", "m"]
     begun = subprocess.Popen([os.path.join(c.binaries, "train"), *o], cwd=c.folder, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)
     while not os.path.exists(c.path("m/curves.csv")) and begun.poll() is None:
         time.sleep(0.01)
-    time.sleep(0.2)
+    time.sleep(0.02)
     begun.send_signal(signal.SIGINT)
     c.said = " ".join(begun.communicate()[1].split())
     c.advised("CONTINUE")
-    return c.run("train", *o) == 0 and "done, 400 epochs" in c.said
+    return c.run("train", *o) == 0 and "done, 900 epochs" in c.said
 
 
 @case("MEASURES")
@@ -763,7 +763,7 @@ def read_advice():
         text = re.sub(r"ADVICE_(\w+)", lambda m: '"%s"' % advice[m[1]][0], text)
         text = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"')
         text = text.replace("'@'", "'%s'").replace("%%", "%")
-        advice[name] = text, " ".join(condition.split())
+        advice[name] = text, " ".join(re.sub(r"\n \* ", "\n", condition).split())
     return advice
 
 

@@ -20,14 +20,8 @@ export WINEDEBUG="${WINEDEBUG:--all}"
 # ---- the libraries that they need ----
 
 get_jansson() (
-    mkdir -p "$folder/lists/partial" "$folder/parts" "$folder/jansson"
-    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-        [ -f "$file" ] || continue
-        sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$file" > "$folder/parts/${file##*/}"
-    done
-    set -- -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$folder/parts" -o Dir::State::Lists="$folder/lists"
+    tests/elsewhere/source.sh jansson "$folder"
     cd "$folder"
-    apt-get "$@" update && apt-get "$@" source --download-only jansson && tar xf jansson_*.orig.tar.gz -C jansson --strip-components 1
     cmake -S jansson -B jansson/build -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=$CC -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_C_FLAGS=-D__USE_MINGW_ANSI_STDIO=1 -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF \
         -DCMAKE_INSTALL_PREFIX="$folder/libraries"

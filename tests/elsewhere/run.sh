@@ -66,24 +66,12 @@ done
 
 # ---- tests ----
 
-# libcheck by Debian's source package, whether or not this machine lists sources.
-get_check() (
-    mkdir -p "$folder/lists/partial" "$folder/parts"
-    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-        [ -f "$file" ] || continue
-        sed 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$file" > "$folder/parts/${file##*/}"
-    done
-    set -- -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts="$folder/parts" -o Dir::State::Lists="$folder/lists"
-    cd "$folder"
-    apt-get "$@" update && apt-get "$@" source --download-only check && mkdir -p source &&
-        tar xf check_*.orig.tar.gz -C source --strip-components 1
-)
 no_fork=""
 [ "$end" ] && no_fork=--disable-fork
 [ -z "$triple" ] || host=x86_64-w64-mingw32
 [ -f "$folder/check/lib/libcheck.a" ] || {
-    get_check > "$folder/check.log" 2>&1 || { echo "libcheck's sources cannot be had: $folder/check.log"; exit 77; }
-    (cd "$folder/source" && CC=$CC ./configure ${host:+--host=$host} $no_fork --disable-subunit --disable-shared --prefix="$folder/check" &&
+    tests/elsewhere/source.sh check "$folder/source" > "$folder/check.log" 2>&1 || { echo "libcheck's sources cannot be had: $folder/check.log"; exit 77; }
+    (cd "$folder/source/check" && CC=$CC ./configure ${host:+--host=$host} $no_fork --disable-subunit --disable-shared --prefix="$folder/check" &&
         make -C lib && make -C src install && cp check_stdint.h "$folder/check/include") > "$folder/check.log" 2>&1
 }
 

@@ -274,7 +274,7 @@ $(OUT)/playground.html: $(OUT)/amalgamation/tapegrad.c $(wildcard examples/progr
 
 reference: $(OUT)/reference.html
 $(OUT)/reference.html: tools/reference $(PUBLIC_HEADERS) $(OUT)/flags
-	$(call quietly,GEN)tools/reference $(VERSION) $(filter %.h,$(PUBLIC_HEADERS)) > $@
+	$(call quietly,GEN)tools/reference $(VERSION) $(filter-out %/deprecated.h,$(filter %.h,$(PUBLIC_HEADERS))) > $@
 
 # With link-time optimisation this makes `ld -r` generate machine code: objcopy cannot hide names before that.
 NO_LTO := $(shell $(CC) -flinker-output=nolto-rel -r -nostdlib -x c /dev/null -o /dev/null 2>/dev/null && echo -flinker-output=nolto-rel)

@@ -69,7 +69,7 @@ int main(void)
     if (tg_tape_error(tape))
         return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
     printf("right: %d of %d\n", right, 10 * BATCH);
-    if (!tg_model_save(net->parameters, "stripes.safetensors", TG_GELU_EXACT, NULL, &error))
+    if (!tg_weights_save(net->parameters, "stripes.safetensors", TG_GELU_EXACT, NULL, &error))
         return fprintf(stderr, "%s\n", error.text), 1;
     tg_tape_free(tape);
     tg_optimizer_free(adamw);

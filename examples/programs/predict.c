@@ -222,7 +222,7 @@ static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, 
 static bool write_texts(const tg_model *model, const predict_settings *s, tg_error *error)
 {
     tg_rng rng = tg_rng_seed((uint64_t)s->seed);
-    const tg_write_options how = {
+    const tg_generate_options how = {
         .prompt = s->prompt, .length = s->length, .temperature = s->temperature, .top = s->top};
     bool fine = true;
     for (int i = 0; fine && i < s->samples; i++)

@@ -302,7 +302,7 @@ static bool print_sample(const training *t, tg_error *error)
     if (t->from.letters.pairs)
         return print_targets(t, error);
     for (int i = 0; fine && i < (about->lines ? 10 : 1); i++)
-        fine = sample_write(t->run.model, &(tg_write_options){.length = about->lines ? 40 : 400, .temperature = 1},
+        fine = sample_write(t->run.model, &(tg_generate_options){.length = about->lines ? 40 : 400, .temperature = 1},
                             &rng, stdout, error);
     return fine;
 }

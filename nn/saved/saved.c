@@ -1,7 +1,7 @@
 #include "nn/saved/saved.h"
 
 #include "autograd/grad.h"
-#include "nn/files/model_file.h"
+#include "nn/files/weights.h"
 #include "nn/models/model_internal.h"
 #include "nn/saved/predictor.h"
 
@@ -15,11 +15,11 @@ static void free_card(void *card)
 tg_model *tg_model_of_card(const tg_card *card, const char *path, const tg_load_options *load, tg_error *error)
 {
     tg_activation activation;
-    tg_model_load_options options = {.load = load ? *load : (tg_load_options){0}};
+    tg_weights_load_options options = {.load = load ? *load : (tg_load_options){0}};
     options.load.allow_unknown = true; /* the moments of a training state */
     tg_model *model = tg_model_of_spec(&card->spec, &tg_undrawn, error);
     if (model && tg_activation_from_name(card->spec.activation, &activation) &&
-        tg_model_load(tg_model_parameters(model), path ? path : card->path, activation, &options, error))
+        tg_weights_load(tg_model_parameters(model), path ? path : card->path, activation, &options, error))
         return model;
     tg_model_free(model);
     return NULL;
@@ -62,7 +62,7 @@ bool tg_model_predict_rows(const tg_model *model, const double *rows, int64_t co
     if (!c || c->task == TG_CARD_LETTERS || count < 0 || (count && (!rows || !out)))
         return tg_fail(error, "tg_model_predict: %s",
                        !c                           ? "the model was not opened from a file"
-                       : c->task == TG_CARD_LETTERS ? "the model reads characters; see tg_model_write"
+                       : c->task == TG_CARD_LETTERS ? "the model reads characters; see tg_model_generate"
                                                     : "there are no rows, or no room for results");
     const size_t width = c->columns ? c->columns : (size_t)c->spec.inputs, results = tg_card_results(c);
     tg_predictor *p = tg_predictor_take(model->predictors, c, error);

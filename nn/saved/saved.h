@@ -9,7 +9,7 @@
  *     tg_model_free(m);
  *
  *     char text[401];                                                           // a model of characters
- *     tg_model_write(gpt, &(tg_write_options){.prompt = "ROMEO:", .length = 400, .temperature = 0.8},
+ *     tg_model_generate(gpt, &(tg_generate_options){.prompt = "ROMEO:", .length = 400, .temperature = 0.8},
  *                    &rng, text, &error);
  *
  * The program `predict` is this and the reading of files; both give the same digits. A model that was opened is only
@@ -29,7 +29,7 @@ TG_API_BEGIN
 tg_model *tg_model_open(const char *path, tg_error *error);
 
 /* The model of a card with the weights of another file, `path`; NULL: of the card's own. `options` are those of
- * tg_model_load. The card stays yours. */
+ * tg_weights_load. The card stays yours. */
 tg_model *tg_model_of_card(const tg_card *card, const char *path, const tg_load_options *options, tg_error *error);
 
 /* The card of a model that was opened, or was given one; NULL: it has none. */
@@ -49,14 +49,14 @@ bool tg_model_predict_rows(const tg_model *model, const double *rows, int64_t co
 
 /* ---- characters ---- */
 
-typedef struct tg_write_options {
+typedef struct tg_generate_options {
     const char *prompt;                  /* the beginning of the text; NULL: a newline */
     int64_t length;                      /* maximum number of characters after it, each of up to 4 bytes in UTF-8 */
     double temperature;                  /* 0: always the most likely character */
     int top;                             /* draw from this many of the most likely characters; 0: from all */
     void (*each)(void *user, char byte); /* gets the prompt, then each character as it is drawn; NULL: none */
     void *user;
-} tg_write_options;
+} tg_generate_options;
 
 /* Continues a text: each character is drawn from the `top` most likely ones with probabilities softmax(logits /
  * temperature). A recurrent net keeps its state from the first character on, so each one takes the same time; a
@@ -64,8 +64,8 @@ typedef struct tg_write_options {
  * characters after the prompt and a zero byte: length + 1 bytes at most, 4 * length + 1 with card->utf8; NULL: only
  * `each` gets them. Returns the number of bytes; -1, with the error, if the model does not write characters or does not
  * know one of the prompt, or out of memory. */
-int64_t tg_model_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, char *text,
-                       tg_error *error);
+int64_t tg_model_generate(const tg_model *model, const tg_generate_options *options, tg_rng *rng, char *text,
+                          tg_error *error);
 
 /* Writes the target of a source with a model of pairs (seq2seq): the most probable one that a beam search finds, which
  * keeps the `beams` most probable beginnings of each length; 1 is greedy decoding. `target` gets it, at most

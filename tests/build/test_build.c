@@ -126,6 +126,18 @@ START_TEST(an_include_that_runs_up_is_found)
 }
 END_TEST
 
+START_TEST(an_old_name_warns_with_the_new_one)
+{
+    char command[1000];
+    snprintf(command, sizeof command,
+             "echo '#include <tapegrad.h>\nint main(void) { return !tg_model_activation(0, 0, 0); }' | "
+             "${TG_CC:-cc} -std=c11 -Wall -Wextra -I. -I'%s/include' -fsyntax-only -x c - 2>&1 | "
+             "grep -c 'warning.*tg_model_activation.*use tg_weights_activation'",
+             build());
+    ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 /* Two objects replace the core's: here the random number generator calls the tape. */
 START_TEST(a_call_that_runs_up_is_found)
 {
@@ -205,6 +217,7 @@ Suite *build_suite(void)
     tcase_add_test(tests, includes_and_calls_run_downward_only);
     tcase_add_test(tests, the_files_to_read_have_as_many_lines_as_the_tour_says);
     tcase_add_test(tests, an_include_that_runs_up_is_found);
+    tcase_add_test(tests, an_old_name_warns_with_the_new_one);
     tcase_add_test(tests, a_call_that_runs_up_is_found);
     tcase_add_test(tests, a_look_behind_the_public_headers_is_found);
     tcase_add_test(tests, only_one_file_of_the_library_knows_the_operating_system);

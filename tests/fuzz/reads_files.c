@@ -67,10 +67,10 @@ void fuzz_safetensors(const uint8_t *bytes, size_t size)
     tg_safetensors_close(file);
     tg_parameters *set = two_parameters(before);
     const tg_rename renames[] = {{"layer.*.weight", "w*"}, {"*.x", "*"}};
-    const tg_model_load_options options = {
+    const tg_weights_load_options options = {
         .load = {.allow_missing = true, .allow_unknown = true, .renames = renames, .rename_count = 2}};
     path = fuzz_model_file(bytes, size); /* paths are valid for two calls */
-    const bool read = tg_model_load(set, path, TG_RELU, &options, &error);
+    const bool read = tg_weights_load(set, path, TG_RELU, &options, &error);
     check_result(set, before, read, error.text);
     tg_parameters_free(set);
     fuzz_remove("model");

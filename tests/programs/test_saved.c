@@ -183,8 +183,8 @@ START_TEST(a_cell_that_is_missing_where_training_had_none_is_named)
                      "row 1, column 1, b: missing, and the model was trained on rows without missing values");
     ck_assert(!tg_model_predict_rows(m, NULL, 1, out[0], &error) && !tg_model_predict(NULL, rows[0], out[0]));
     ck_assert(tg_model_predict_rows(m, NULL, 0, NULL, &error));
-    ck_assert_int_eq(tg_model_write(m, &(tg_write_options){.length = 3}, NULL, NULL, &error), -1);
-    ck_assert_str_eq(error.text, "tg_model_write: the model reads rows");
+    ck_assert_int_eq(tg_model_generate(m, &(tg_generate_options){.length = 3}, NULL, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "tg_model_generate: the model reads rows");
     tg_model_free(m);
 }
 END_TEST
@@ -241,8 +241,8 @@ START_TEST(a_recurrent_net_writes_from_all_that_it_has_read)
         models[_i]));
     tg_model *m = opened("w");
     tg_rng rng = tg_rng_seed(3), again = rng;
-    const tg_write_options how = {.prompt = "Th", .length = LENGTH, .temperature = 1};
-    ck_assert_int_eq(tg_model_write(m, &how, &rng, text, &error), LENGTH);
+    const tg_generate_options how = {.prompt = "Th", .length = LENGTH, .temperature = 1};
+    ck_assert_int_eq(tg_model_generate(m, &how, &rng, text, &error), LENGTH);
     const tg_card *c = tg_model_card(m);
     const char *next = "Th", *at = text;
     for (int i = 0; i < 2 + LENGTH; i++)
@@ -324,8 +324,8 @@ START_TEST(beams_find_the_most_probable_target)
     ck_assert_int_eq(tg_model_translate(m, NULL, 1, wide, NULL, &error), -1);
     ck_assert_int_eq(tg_model_translate(NULL, "a", 1, wide, NULL, &error), -1);
     ck_assert_str_eq(error.text, "tg_model_translate: the model was not opened from a file");
-    ck_assert_int_eq(tg_model_write(m, &(tg_write_options){.length = 3}, NULL, NULL, &error), -1);
-    ck_assert_str_eq(error.text, "tg_model_write: the model reads pairs; see tg_model_translate");
+    ck_assert_int_eq(tg_model_generate(m, &(tg_generate_options){.length = 3}, NULL, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "tg_model_generate: the model reads pairs; see tg_model_translate");
     ck_assert(!tg_model_predict_rows(m, (double[]){1}, 1, (double[1]){0}, &error));
     tg_model_free(m);
     if (_i == 0)

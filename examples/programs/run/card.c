@@ -182,7 +182,7 @@ bool card_adopt(run_spec *s, tg_card **theirs, tg_error *error)
     tg_safetensors *file = tg_safetensors_open(s->start, error);
     const bool opened = file, is_ours = opened && tg_safetensors_metadata(file, "tapegrad.model");
     tg_safetensors_close(file);
-    if (!opened || (decides(s, "file") && !tg_model_activation(s->start, &named, error)))
+    if (!opened || (decides(s, "file") && !tg_weights_activation(s->start, &named, error)))
         return tg_fail(error, "--start: %s", error->text);
     if (is_ours && !(*theirs = tg_card_read(s->start, error)))
         return false;
@@ -289,12 +289,12 @@ bool card_start(const run_spec *s, tg_model *model, const run_source *from, cons
         return tg_fail(error, "--start: %.200s: its %s differ from those of the data", s->start, other);
     tg_activation_from_name(s->net.activation, &activation);
     const bool sampled = take_sample(&of, &from->train, &s->net);
-    const tg_model_load_options options = {
+    const tg_weights_load_options options = {
         .load = {.allow_unknown = true, .renames = renames.rule, .rename_count = renames.count},
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
-    const bool fine = tg_model_load(tg_model_parameters(model), s->start, activation, &options, error);
+    const bool fine = tg_weights_load(tg_model_parameters(model), s->start, activation, &options, error);
     free(of.batch);
     if (!fine)
         tg_fail(error, "--start: %s%s", error->text,

@@ -3,7 +3,7 @@
  * targets that a model of pairs writes.
  *
  *     profile_print(tape, seconds_of_a_step, stdout);
- *     sample_write(model, &(tg_write_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout, &error);
+ *     sample_write(model, &(tg_generate_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout, &error);
  */
 #ifndef TRAIN_OUTPUT_H
 #define TRAIN_OUTPUT_H
@@ -15,9 +15,9 @@
  * products divided by the row's whole time. False if out of memory or if nothing was timed. */
 bool profile_print(const tg_tape *tape, double step, FILE *out);
 
-/* Writes the prompt and what tg_model_write draws after it, as it is drawn, and a newline. False and one line on an
+/* Writes the prompt and what tg_model_generate draws after it, as it is drawn, and a newline. False and one line on an
  * error. */
-bool sample_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, FILE *to, tg_error *error);
+bool sample_write(const tg_model *model, const tg_generate_options *options, tg_rng *rng, FILE *to, tg_error *error);
 
 /* The number of lines that had a target, and of those for which the model wrote just that. */
 typedef struct sample_score {

@@ -28,13 +28,13 @@ static void put_byte(void *user, char letter)
     o->pending[follows ? length + 1 : 1] = '\0';
 }
 
-bool sample_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, FILE *to, tg_error *error)
+bool sample_write(const tg_model *model, const tg_generate_options *options, tg_rng *rng, FILE *to, tg_error *error)
 {
     output o = {.to = to};
-    tg_write_options how = *options;
+    tg_generate_options how = *options;
     how.each = put_byte;
     how.user = &o;
-    const bool fine = tg_model_write(model, &how, rng, NULL, error) >= 0;
+    const bool fine = tg_model_generate(model, &how, rng, NULL, error) >= 0;
     if (fine)
         put_byte(&o, '\n');
     fputs(o.pending, to);

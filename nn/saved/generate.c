@@ -42,7 +42,7 @@ static double threshold(const float *logits, int count, int top)
     return sorted[top - 1];
 }
 
-static int draw(const float *logits, int count, const tg_write_options *options, tg_rng *rng)
+static int draw(const float *logits, int count, const tg_generate_options *options, tg_rng *rng)
 {
     int best = 0;
     double total = 0;
@@ -116,15 +116,16 @@ static const char *problem_of(const reader *r)
     return problem ? problem : "no logits";
 }
 
-int64_t tg_model_write(const tg_model *model, const tg_write_options *options, tg_rng *rng, char *text, tg_error *error)
+int64_t tg_model_generate(const tg_model *model, const tg_generate_options *options, tg_rng *rng, char *text,
+                          tg_error *error)
 {
     const tg_card *c = tg_model_card(model);
     if (!c || c->task != TG_CARD_LETTERS)
-        return tg_fail(error, "tg_model_write: %s",
+        return tg_fail(error, "tg_model_generate: %s",
                        c ? "the model reads rows" : "the model was not opened from a file"),
                -1;
     if (tg_model_traits_of(c->spec.model)->pairs)
-        return tg_fail(error, "tg_model_write: the model reads pairs; see tg_model_translate"), -1;
+        return tg_fail(error, "tg_model_generate: the model reads pairs; see tg_model_translate"), -1;
     const char *prompt = options->prompt ? options->prompt : "";
     const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
     const int end = newline_of(c);

@@ -1,4 +1,4 @@
-#include "nn/files/model_file.h"
+#include "nn/files/weights.h"
 
 #include "autograd/base/numbers.h"
 #include "nn/files/safetensors_internal.h"
@@ -10,7 +10,7 @@
 
 /* ---- metadata of a file ---- */
 
-int tg_model_metadata(tg_metadata lines[TG_MODEL_METADATA], tg_activation activation, const char *config)
+int tg_weights_metadata(tg_metadata lines[TG_WEIGHTS_METADATA], tg_activation activation, const char *config)
 {
     int count = 0;
     if (tg_activation_name(activation))
@@ -21,11 +21,11 @@ int tg_model_metadata(tg_metadata lines[TG_MODEL_METADATA], tg_activation activa
     return count;
 }
 
-bool tg_model_save(const tg_parameters *set, const char *path, tg_activation activation, const char *config,
-                   tg_error *error)
+bool tg_weights_save(const tg_parameters *set, const char *path, tg_activation activation, const char *config,
+                     tg_error *error)
 {
-    tg_metadata lines[TG_MODEL_METADATA];
-    const int count = tg_model_metadata(lines, activation, config);
+    tg_metadata lines[TG_WEIGHTS_METADATA];
+    const int count = tg_weights_metadata(lines, activation, config);
     return tg_parameters_save(set, path, lines, count, error);
 }
 
@@ -46,7 +46,7 @@ static named activation_of(const char *path, tg_activation *activation, tg_error
     return result;
 }
 
-bool tg_model_activation(const char *path, tg_activation *activation, tg_error *error)
+bool tg_weights_activation(const char *path, tg_activation *activation, tg_error *error)
 {
     tg_activation found;
     const named result = activation_of(path, &found, error);
@@ -58,7 +58,7 @@ bool tg_model_activation(const char *path, tg_activation *activation, tg_error *
 /* ---- loading ---- */
 
 /* ", on a sample outputs differ by up to 2.1e-04 (of up to 3.4)"; nothing if that cannot be computed. */
-static void add_difference(char *text, size_t size, const tg_model_load_options *o, tg_activation a, tg_activation b,
+static void add_difference(char *text, size_t size, const tg_weights_load_options *o, tg_activation a, tg_activation b,
                            const tg_parameters *weights)
 {
     tg_tape *tape = tg_tape_new(), *other = tg_tape_new(); /* two, as each call may free what it computed with */
@@ -77,7 +77,7 @@ static void add_difference(char *text, size_t size, const tg_model_load_options 
 
 /* Refuses and says how much the two models' outputs differ; for that it reads the weights, then restores the set's. */
 static bool disagree(tg_parameters *set, const char *path, tg_activation theirs, tg_activation ours,
-                     const tg_model_load_options *o, tg_error *error)
+                     const tg_weights_load_options *o, tg_error *error)
 {
     char difference[120] = "";
     const size_t bytes = tg_parameters_bytes(set);
@@ -94,11 +94,11 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
                           tg_activation_name(ours), difference);
 }
 
-bool tg_model_load(tg_parameters *set, const char *path, tg_activation activation, const tg_model_load_options *options,
-                   tg_error *error)
+bool tg_weights_load(tg_parameters *set, const char *path, tg_activation activation,
+                     const tg_weights_load_options *options, tg_error *error)
 {
-    static const tg_model_load_options exactly = {0};
-    const tg_model_load_options *o = options ? options : &exactly;
+    static const tg_weights_load_options exactly = {0};
+    const tg_weights_load_options *o = options ? options : &exactly;
     tg_activation theirs;
     if (tg_parameters_error(set))
         return tg_file_refuse(error, path, "%s", tg_parameters_error(set));

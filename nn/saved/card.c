@@ -294,9 +294,9 @@ void tg_card_free(tg_card *c)
 void tg_card_metadata(const tg_card *c, tg_metadata lines[TG_CARD_LINES])
 {
     lines[0] = (tg_metadata){"tapegrad.version", tg_version()};
-    lines[1] = (tg_metadata){"tapegrad.model", c->model_text};
-    lines[2] = (tg_metadata){"tapegrad.data", c->data_text};
-    lines[3] = (tg_metadata){"activation", c->spec.activation};
+    lines[1] = (tg_metadata){"tapegrad.model", c ? c->model_text : NULL};
+    lines[2] = (tg_metadata){"tapegrad.data", c ? c->data_text : NULL};
+    lines[3] = (tg_metadata){"activation", c ? c->spec.activation : NULL};
 }
 
 /* ---- rows ---- */
@@ -345,6 +345,8 @@ double tg_card_fill(const tg_card *c, size_t column)
 
 const char *tg_card_encode(const tg_card *c, size_t column, double value, float *inputs)
 {
+    if (!c || column >= c->columns)
+        return "no such column";
     const tg_card_column *of = &c->column[column];
     const size_t kinds = of->last - of->first - of->may_miss;
     if (isnan(value) && !of->may_miss)
@@ -364,11 +366,13 @@ const char *tg_card_encode(const tg_card *c, size_t column, double value, float 
 
 float tg_card_pixel(const tg_card *c, double value)
 {
-    return (float)(value / c->pixel_scale);
+    return c ? (float)(value / c->pixel_scale) : NAN;
 }
 
 size_t tg_card_results(const tg_card *c)
 {
+    if (!c)
+        return 0;
     return c->task == TG_CARD_IMAGES ? (size_t)c->spec.inputs : (size_t)c->spec.outputs;
 }
 
@@ -391,7 +395,9 @@ void tg_card_decode(const tg_card *c, const float *output, double *result)
 const char *tg_card_class(const tg_card *c, const double *probability)
 {
     size_t best = 0;
+    if (!c || !c->classes || !probability)
+        return NULL;
     for (size_t i = 1; i < c->classes; i++)
         best = probability[i] > probability[best] ? i : best;
-    return c->classes ? c->class_names[best] : NULL;
+    return c->class_names[best];
 }

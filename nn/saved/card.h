@@ -83,7 +83,7 @@ tg_card *tg_card_read(const char *path, tg_error *error);
 tg_card *tg_card_parse(const char *model_text, const char *data_text, tg_error *error);
 void tg_card_free(tg_card *card);
 
-/* The lines for tg_fit_config.metadata or tg_parameters_save; they live as long as the card. */
+/* The lines for tg_fit_config.metadata or tg_parameters_save; they live as long as the card. NULL has values of NULL. */
 enum { TG_CARD_LINES = 4 };
 void tg_card_metadata(const tg_card *card, tg_metadata lines[TG_CARD_LINES]);
 
@@ -101,7 +101,7 @@ const char *tg_card_category_name(const tg_card *card, size_t column, double num
 double tg_card_fill(const tg_card *card, size_t column);
 
 /* Sets the inputs that come from a column. `value` is the number of the table or a category's number; NaN: missing.
- * Returns NULL, or what is wrong with the value: missing where training had none, or no category. */
+ * Returns NULL, or what is wrong: missing where training had none, no category, or no such column. */
 const char *tg_card_encode(const tg_card *card, size_t column, double value, float *inputs);
 
 /* A number as the model reads it, 0 if it is missing (NaN). */
@@ -113,7 +113,7 @@ float tg_card_pixel(const tg_card *card, double value);
 /* From the outputs of the model for a row: the probability of each class, targets in their own unit, or pixels. */
 void tg_card_decode(const tg_card *card, const float *output, double *result);
 
-/* The name of the most likely class. */
+/* The name of the most likely class; NULL if the card has no classes. */
 const char *tg_card_class(const tg_card *card, const double *probability);
 
 /* ---- characters ---- */
@@ -123,7 +123,7 @@ enum { TG_CARD_MOST_LETTERS = 4096 };
 /* The number of the character at *text, which is then the next one; -1 if the model does not know it. */
 int tg_card_number(const tg_card *card, const char **text);
 
-/* Writes the bytes of a character, and returns how many there are. */
+/* Writes the bytes of a character, and returns how many there are; 0 if there is no character with this number. */
 int tg_card_letter(const tg_card *card, int number, char bytes[4]);
 
 /* ---- results ---- */

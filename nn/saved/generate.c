@@ -126,10 +126,12 @@ int64_t tg_model_generate(const tg_model *model, const tg_generate_options *opti
                -1;
     if (tg_model_traits_of(c->spec.model)->pairs)
         return tg_fail(error, "tg_model_generate: the model reads pairs; see tg_model_translate"), -1;
+    if (!options || options->length < 0)
+        return tg_fail(error, "tg_model_generate: there are no options, or a negative length"), -1;
     const char *prompt = options->prompt ? options->prompt : "";
-    const int64_t given = (int64_t)strlen(prompt), most = given + options->length + 1;
+    const size_t given = strlen(prompt);
     const int end = newline_of(c);
-    int32_t *ids = malloc((size_t)most * sizeof *ids);
+    int32_t *ids = calloc(given + (size_t)options->length + 1, sizeof *ids);
     reader r;
     bool fine = open_reader(&r, model, c, error) && (ids || tg_fail(error, "out of memory"));
     int64_t count = 0, written = 0;

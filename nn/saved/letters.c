@@ -16,6 +16,8 @@ static int32_t code_at(const unsigned char *text, int *length)
 
 int tg_card_number(const tg_card *c, const char **text)
 {
+    if (!c || !text || !*text)
+        return -1;
     int length = 1;
     const unsigned char *at = (const unsigned char *)*text;
     const int32_t code = c->utf8 ? code_at(at, &length) : *at;
@@ -33,6 +35,8 @@ int tg_card_number(const tg_card *c, const char **text)
 
 int tg_card_letter(const tg_card *c, int number, char bytes[4])
 {
+    if (!c || number < 0 || number >= c->vocabulary)
+        return 0;
     const int32_t code = c->letter[number];
     const int count = !c->utf8 || code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     for (int i = count - 1, left = code; i > 0; i--, left >>= 6)

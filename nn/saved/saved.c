@@ -14,6 +14,10 @@ static void free_card(void *card)
 
 tg_model *tg_model_of_card(const tg_card *card, const char *path, const tg_load_options *load, tg_error *error)
 {
+    if (!card) {
+        tg_fail(error, "tg_model_of_card: there is no card");
+        return NULL;
+    }
     tg_activation activation;
     tg_weights_load_options options = {.load = load ? *load : (tg_load_options){0}};
     options.load.allow_unknown = true; /* the moments of a training state */
@@ -39,6 +43,10 @@ tg_model *tg_model_open(const char *path, tg_error *error)
 
 void tg_model_set_card(tg_model *model, tg_card *card)
 {
+    if (!model) {
+        tg_card_free(card);
+        return;
+    }
     if (model->free_card)
         model->free_card(model->card);
     model->card = card;

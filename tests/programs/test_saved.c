@@ -189,6 +189,34 @@ START_TEST(a_cell_that_is_missing_where_training_had_none_is_named)
 }
 END_TEST
 
+START_TEST(a_card_refuses_what_it_does_not_have)
+{
+    expect_fine(train_run("train", "--data csv:train.csv --hidden 4 --epochs 1 --no-plots --out t"));
+    tg_model *m = opened("t");
+    const tg_card *c = tg_model_card(m);
+    float input = 0;
+    char bytes[4];
+    const char *text = "a";
+    tg_metadata lines[TG_CARD_LINES];
+    ck_assert_str_eq(tg_card_encode(c, c->columns, 0, &input), "no such column");
+    ck_assert_str_eq(tg_card_encode(NULL, 0, 0, &input), "no such column");
+    ck_assert_int_eq(tg_card_letter(c, 0, bytes), 0);
+    ck_assert_int_eq(tg_card_letter(c, -1, bytes), 0);
+    ck_assert_int_eq(tg_card_letter(NULL, 0, bytes), 0);
+    ck_assert_int_eq(tg_card_number(NULL, &text), -1);
+    ck_assert_str_eq(text, "a");
+    ck_assert_ptr_null(tg_card_class(NULL, (double[]){1, 0}));
+    ck_assert_ptr_null(tg_card_class(c, NULL));
+    ck_assert_uint_eq(tg_card_results(NULL), 0);
+    tg_card_decode(NULL, &input, NULL);
+    ck_assert(isnan(tg_card_pixel(NULL, 255)));
+    tg_card_metadata(NULL, lines);
+    ck_assert(lines[1].key && !lines[1].value);
+    tg_model_set_card(NULL, tg_card_read(c->path, NULL)); /* which frees it */
+    tg_model_free(m);
+}
+END_TEST
+
 /* ---- images ---- */
 
 START_TEST(pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels)
@@ -242,6 +270,13 @@ START_TEST(a_recurrent_net_writes_from_all_that_it_has_read)
     tg_model *m = opened("w");
     tg_rng rng = tg_rng_seed(3), again = rng;
     const tg_generate_options how = {.prompt = "Th", .length = LENGTH, .temperature = 1};
+    for (int64_t length = -3; length <= -1; length++) {
+        ck_assert_int_eq(tg_model_generate(m, &(tg_generate_options){"Th", .length = length}, &rng, text, &error), -1);
+        ck_assert_str_eq(error.text, "tg_model_generate: there are no options, or a negative length");
+    }
+    ck_assert_int_eq(tg_model_generate(m, NULL, &rng, text, &error), -1);
+    ck_assert_int_eq(tg_model_generate(m, &(tg_generate_options){"Th", .length = INT64_MAX}, &rng, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "out of memory");
     ck_assert_int_eq(tg_model_generate(m, &how, &rng, text, &error), LENGTH);
     const tg_card *c = tg_model_card(m);
     const char *next = "Th", *at = text;
@@ -421,6 +456,7 @@ Suite *saved_suite(void)
     tcase_add_test(tests, rows_with_categories_and_missing_cells_have_the_digits_of_predict);
     tcase_add_test(tests, what_is_kept_from_call_to_call_changes_no_bit);
     tcase_add_test(tests, a_cell_that_is_missing_where_training_had_none_is_named);
+    tcase_add_test(tests, a_card_refuses_what_it_does_not_have);
     tcase_add_test(tests, pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels);
     tcase_add_loop_test(tests, a_recurrent_net_writes_from_all_that_it_has_read, 0, 3);
     tcase_add_loop_test(tests, beams_find_the_most_probable_target, 0, 4);

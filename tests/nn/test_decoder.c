@@ -1,6 +1,7 @@
 /* A model that is read token by token gives the bits that it gives for all tokens at once. */
 #include "tests/support/tensors.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,10 @@ START_TEST(what_cannot_be_read_is_refused_and_a_restart_forgets_it)
     tg_decoder_restart(d);
     expect_bits_of_all(m, ids, 3, tg_decoder_read(d, ids, 3));
     ck_assert_ptr_null(tg_decoder_error(d));
+    for (int64_t count = 3; count < CONTEXT; count++)
+        tg_decoder_read(d, ids, 1);
+    ck_assert(!tg_ok(tg_decoder_read(d, ids, 1)));
+    ck_assert_str_eq(tg_decoder_error(d), "tg_decoder_read: it has read 40 tokens, the most that it can; restart it");
     ck_assert_ptr_null(tg_decoder_new(m, 0));
     tg_decoder_free(d);
     tg_model_free(m);
@@ -129,6 +134,27 @@ START_TEST(what_cannot_be_read_is_refused_and_a_restart_forgets_it)
     ck_assert(!tg_ok(tg_decoder_read(NULL, ids, 1)) && !tg_decoder_error(NULL) && tg_decoder_count(NULL) == 0);
     tg_decoder_restart(NULL);
     tg_decoder_free(NULL);
+}
+END_TEST
+
+/* Keys, values and states are those of the weights with which they were computed. */
+START_TEST(a_model_that_changes_between_tokens_is_refused_until_a_restart)
+{
+    tg_model *m = model_number(_i);
+    tg_decoder *d = tg_decoder_new(m, CONTEXT);
+    const int32_t ids[] = {1, 2, 3, 4};
+    expect_bits_of_all(m, ids, 2, tg_decoder_read(d, ids, 2));
+    tg_parameter *p = tg_parameters_at(tg_model_parameters(m), 1);
+    tg_parameter_fill(p, 0.5);
+    ck_assert(!tg_ok(tg_decoder_read(d, ids + 2, 1)));
+    char text[200];
+    snprintf(text, sizeof text, "tg_decoder_read: %s has changed since the first token; restart it", p->name);
+    ck_assert_str_eq(tg_decoder_error(d), text);
+    tg_decoder_restart(d);
+    expect_bits_of_all(m, ids, 2, tg_decoder_read(d, ids, 2));
+    expect_bits_of_all(m, ids, 3, tg_decoder_read(d, ids + 2, 1));
+    tg_decoder_free(d);
+    tg_model_free(m);
 }
 END_TEST
 
@@ -185,6 +211,7 @@ Suite *decoder_suite(void)
     TCase *tests = tcase_create("decoder");
     tcase_add_loop_test(tests, tokens_one_after_the_other_give_the_bits_of_all_together, 0, MODELS);
     tcase_add_test(tests, what_cannot_be_read_is_refused_and_a_restart_forgets_it);
+    tcase_add_loop_test(tests, a_model_that_changes_between_tokens_is_refused_until_a_restart, 0, MODELS);
     tcase_add_loop_test(tests, a_source_that_is_encoded_once_gives_the_bits_of_both_together, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;

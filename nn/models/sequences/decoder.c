@@ -12,6 +12,7 @@ struct tg_decoder {
     const tg_model *model;
     tg_tape *tape;
     tg_past past;
+    int64_t version; /* of the latest change of a parameter before the first token */
 };
 
 bool tg_decoder_reads(const tg_model *model)
@@ -56,15 +57,32 @@ static tg_tensor pass_of(tg_decoder *d, const int32_t *tokens, int64_t count)
     return x;
 }
 
+static const tg_parameter *changed_last(const tg_model *model)
+{
+    const tg_parameter *last = tg_parameters_at(model->parameters, 0), *p;
+    for (int i = 1; (p = tg_parameters_at(model->parameters, i)); i++)
+        last = p->version > last->version ? p : last;
+    return last;
+}
+
 tg_tensor tg_decoder_read(tg_decoder *d, const int32_t *tokens, int64_t count)
 {
     if (!d || tg_tape_error(d->tape))
         return TG_NONE;
-    if (!tokens || count < 1 || count > d->past.most - d->past.seen)
-        return TG_FAIL(d->tape, "tg_decoder_read: expected 1 to %lld more tokens, got %lld",
-                       (long long)(d->past.most - d->past.seen), (long long)count);
-    if (d->past.seen == 0)
+    const int64_t left = d->past.most - d->past.seen;
+    if (left == 0)
+        return TG_FAIL(d->tape, "tg_decoder_read: it has read %lld tokens, the most that it can; restart it",
+                       (long long)d->past.seen);
+    if (!tokens || count < 1 || count > left)
+        return TG_FAIL(d->tape, "tg_decoder_read: expected 1 to %lld more tokens, got %lld", (long long)left,
+                       (long long)count);
+    const tg_parameter *changed = changed_last(d->model);
+    if (d->past.seen == 0) {
+        d->version = changed->version;
         return pass_of(d, tokens, count);
+    }
+    if (changed->version > d->version) /* keys, values and states are those of the weights before */
+        return TG_FAIL(d->tape, "tg_decoder_read: %s has changed since the first token; restart it", changed->name);
     tg_tensor logits = TG_NONE; /* what is attended to from several positions differs */
     for (int64_t i = 0; i < count && !tg_tape_error(d->tape); i++)
         logits = pass_of(d, tokens + i, 1);

@@ -363,6 +363,38 @@ START_TEST(an_unknown_direction_gets_means_and_no_verdict)
 }
 END_TEST
 
+/* ---- missing runs ---- */
+
+/* b has seeds 7 and 8 too, on which everything is easy: its mean is higher, though a is better on each common seed. */
+START_TEST(groups_with_other_seeds_are_ordered_by_the_seeds_that_both_have)
+{
+    static const char rows[] = "group,seed,accuracy\na,1,0.512\na,2,0.521\na,3,0.53\na,4,0.541\n"
+                               "b,1,0.50\nb,2,0.51\nb,3,0.52\nb,4,0.53\nb,7,0.90\nb,8,0.91\n";
+    write_text("m.csv", rows);
+    expect_fine(train_run("compare", "--runs m.csv"));
+    ck_assert_msg(strstr(train_output, "Accuracy (more is better), 4 seeds: a is best; b is worse."), "%s",
+                  train_output);
+    ck_assert_msg(strstr(train_output, "worse in 4 of 4 seeds: significant"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "seed by seed, where both have a run"), "%s", train_output);
+    /* a before b, b before c and c before a: there is no order */
+    FILE *cycle = fopen(temporary_path("cycle.csv"), "w");
+    fputs("group,seed,loss\n", cycle);
+    for (int seed = 1; seed <= 9; seed++)
+        for (int g = 0; g < 3; g++) /* each pair has three seeds; the second one of it is better there */
+            if (g != seed % 3)
+                fprintf(cycle, "%c,%d,%g\n", "abc"[g], seed, (g == (seed + 1) % 3 ? 1.5 : 1) + 0.01 * (seed * g % 4));
+    fclose(cycle);
+    expect_fine(train_run("compare", "--runs cycle.csv"));
+    ck_assert_msg(strstr(train_output, "Loss (less is better), 3 seeds: runs are missing, and pairs differ in their "
+                                       "order: see them below."),
+                  "%s", train_output);
+    write_text("n.csv", "group,seed,accuracy\na,1,0.5\na,2,0.51\nb,3,0.6\nb,4,0.61\n");
+    expect_fine(train_run("compare", "--runs n.csv"));
+    ck_assert_msg(strstr(train_output, "no verdict on accuracy, no two finished runs have the same seed."), "%s",
+                  train_output);
+}
+END_TEST
+
 /* ---- false claims ---- */
 
 START_TEST(null_groups_rarely_differ)
@@ -413,6 +445,7 @@ Suite *elsewhere_suite(void)
     tcase_add_test(tests, names_say_which_direction_is_better_or_nothing);
     tcase_add_test(tests, the_verdict_on_a_measure_has_its_direction);
     tcase_add_test(tests, an_unknown_direction_gets_means_and_no_verdict);
+    tcase_add_test(tests, groups_with_other_seeds_are_ordered_by_the_seeds_that_both_have);
     tcase_add_test(tests, null_groups_rarely_differ);
     suite_add_tcase(suite, tests);
     return suite;

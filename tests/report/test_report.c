@@ -188,7 +188,14 @@ START_TEST(a_verdict_says_what_the_interval_says)
     ck_assert_str_eq(said(false, (double[]){0.25, NAN}, 2, 1, NAN, NAN),
                      "gelu against relu: no verdict on test loss, a run diverged.");
     ck_assert_str_eq(said(false, NULL, 0, 1, NAN, NAN),
-                     "gelu against relu: no verdict on test loss, no two runs to compare have finished.");
+                     "gelu against relu: no verdict on test loss, no two finished runs have the same seed.");
+    /* A difference can be both significant and too small to matter. */
+    ck_assert_str_eq(said(true, (double[]){0.001, 0.002, 0.003}, 3, 0.9, 0.04, 0.02),
+                     "gelu against relu: test accuracy +0.20 points (-0.05 to 0.45), better in 3 of 3 seeds: "
+                     "significant, corrected p = 0.040, though equal within 1 point, corrected p = 0.020.");
+    ck_assert_str_eq(said(true, (double[]){0.01, 0.02, -0.005, 0}, 4, 0.9, 0.4, 0.3),
+                     "gelu against relu: test accuracy +0.6 points (-1.1 to 2.4), better in 2 and worse in 1 of 4 "
+                     "seeds: not significant, corrected p = 0.40; not shown to be equal within 1 point.");
 }
 END_TEST
 

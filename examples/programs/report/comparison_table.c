@@ -48,6 +48,15 @@ static int relation_of(const comparison_pair *p)
                                                                   : 0);
 }
 
+/* True if some pair has fewer runs than a group. */
+static bool lacks_runs(const view *v, const comparison_pair *pairs)
+{
+    bool lacks = false;
+    for (int i = 0; i < v->pair_count; i++)
+        lacks |= pairs[i].pairs < v->most;
+    return lacks;
+}
+
 /* ---- cells ---- */
 
 /* The number of decimals that shows three significant digits of the smallest mean, and with up to two more also two of
@@ -276,7 +285,8 @@ static void add_meaning(const view *v, table *t)
             pairs_of(v));
     if (v->most > 0 && v->count > 1)
         table_add_note(
-            t, "Δ: difference to %.*s, %s%s.", SHORT(v->groups[0].name), v->folds ? "fold by fold" : "seed by seed",
+            t, "Δ: difference to %.*s, %s%s%s.", SHORT(v->groups[0].name), v->folds ? "fold by fold" : "seed by seed",
+            v->pairs && lacks_runs(v, v->pairs) ? ", where both have a run" : "",
             v->most < 2 ? ""
             : v->count > 2
                 ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm); intervals "
@@ -288,6 +298,9 @@ static void add_notes(const view *v, table *t)
 {
     enum { TOO_FEW = 5 };
     add_meaning(v, t);
+    if (v->c->about.margin > 0 && v->count > 1 && v->most > 1)
+        table_add_note(t, "Equal within %g %%: two one-sided tests, at 5 %%%s.", 100 * v->c->about.margin,
+                       v->count > 2 ? " for all pairs of a measure together (Holm)" : "");
     if (v->count > 1 && v->least > 1 && v->least < TOO_FEW)
         table_add_note(t, "%d %s show large differences only: " ADVICE_TEN_SEEDS ".", v->least, pairs_of(v));
     if (v->c->about.note)
@@ -420,38 +433,67 @@ static int by_mean(const void *a, const void *b)
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
 }
 
+/* What a group is sorted by. Means over different seeds may be in another order than the differences on those that both
+ * have: where runs are missing, the mean difference to the other groups. */
+static double sorted_by(const view *v, int measure, const comparison_pair *pairs, int group)
+{
+    const double mean = v->groups[group].of[measure].value.mean;
+    double sum = 0;
+    int others = 0;
+    for (int i = 0; i < v->pair_count && !isnan(mean); i++) {
+        const comparison_pair *p = &pairs[i];
+        if ((p->a != group && p->b != group) || isnan(p->difference.mean))
+            continue;
+        sum += p->b == group ? p->difference.mean : -p->difference.mean;
+        others++;
+    }
+    return others && lacks_runs(v, pairs) ? sum / others : mean;
+}
+
 /* The sentence on one measure; false if there is nothing to say. */
 static bool write_answer(const view *v, int measure, const comparison_pair *pairs, char *answer, size_t size)
 {
     const comparison_measure *m = &v->c->measures[measure];
     if (v->count < 2 || v->least < 2)
         return false;
+    const bool lacks = lacks_runs(v, pairs);
     ranked *order = memory_checked(calloc((size_t)v->count, sizeof *order));
     const char **names = memory_checked(calloc((size_t)v->count, sizeof *names));
     int *of = memory_checked(calloc((size_t)(v->count * v->count), sizeof *of));
-    int *place = memory_checked(calloc((size_t)v->count, sizeof *place)), tested = 0;
+    int *place = memory_checked(calloc((size_t)v->count, sizeof *place)), least = INT_MAX, most = 0;
+    bool ordered = true;
     for (int i = 0; i < v->count; i++)
-        order[i] = (ranked){i, (m->more_is_better ? -1 : 1) * v->groups[i].of[measure].value.mean};
+        order[i] = (ranked){i, (m->more_is_better ? -1 : 1) * sorted_by(v, measure, pairs, i)};
     system_sort(order, (size_t)v->count, sizeof *order, by_mean);
     for (int i = 0; i < v->count; i++) {
         names[i] = v->groups[order[i].group].name;
         place[order[i].group] = i;
     }
     for (int i = 0; i < v->pair_count; i++) {
-        const int a = place[pairs[i].a], b = place[pairs[i].b];
-        of[(a < b ? a : b) * v->count + (a < b ? b : a)] = relation_of(&pairs[i]);
-        tested += !isnan(pairs[i].difference.mean);
+        const comparison_pair *p = &pairs[i];
+        const int a = place[p->a], b = place[p->b];
+        of[(a < b ? a : b) * v->count + (a < b ? b : a)] = relation_of(p);
+        ordered &= !lacks || !relation_of(p) ||
+                   (a < b) == (m->more_is_better ? p->difference.mean < 0 : p->difference.mean > 0);
+        if (!isnan(p->difference.mean)) {
+            least = p->pairs < least ? p->pairs : least;
+            most = p->pairs > most ? p->pairs : most;
+        }
     }
-    char sentence[VERDICT_SENTENCE], runs[32];
-    snprintf(runs, sizeof runs, "%d %s", v->least, pairs_of(v));
-    verdict_headline(names, of, v->count, runs, sentence);
+    char sentence[VERDICT_SENTENCE] = "runs are missing, and pairs differ in their order: see them below", runs[32];
+    if (least == most)
+        snprintf(runs, sizeof runs, "%d %s", least, pairs_of(v));
+    else
+        snprintf(runs, sizeof runs, "%d to %d %s", least, most, pairs_of(v));
+    if (ordered)
+        verdict_headline(names, of, v->count, runs, sentence);
     snprintf(answer, size, "%c%.*s (%s is better), %s: %s.", toupper((unsigned char)*m->words),
              plain_length(m->words + 1, 64), m->words + 1, m->more_is_better ? "more" : "less", runs, sentence);
     free(order);
     free(names);
     free(of);
     free(place);
-    return tested > 0;
+    return most > 0;
 }
 
 static void print_constant(const view *v, int measure, const char *format, FILE *out)

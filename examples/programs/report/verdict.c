@@ -119,20 +119,33 @@ static void say_here(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
             f->grouped ? "groups" : "samples", f->half == 1 ? "s" : "");
 }
 
+/* Whether both are equal within the margin, if that was tested; `significant` is whether they differ. */
+static void say_equal(const verdict_facts *f, bool significant, char sentence[VERDICT_SENTENCE])
+{
+    const bool equal = f->equal_p < 0.05;
+    char margin[32];
+    write_margin(f, margin, sizeof margin);
+    if (equal) {
+        say(sentence, "%sequal within %s, ", significant ? ", though " : "", margin);
+        say_p(f, f->equal_p, sentence);
+    } else if (!isnan(f->equal_p))
+        say(sentence, "; not shown to be equal within %s", margin);
+}
+
 static void say_result(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
     const int pairs = (int)f->difference.count, same = f->better > f->worse ? f->better : f->worse;
     const bool significant = f->p < 0.05, equal = f->equal_p < 0.05, here = f->here_p < 0.05;
-    char margin[32];
-    write_margin(f, margin, sizeof margin);
-    if (f->better == f->worse)
-        say(sentence, ", better in %d and worse in %d of %d %s: ", same, same, pairs, f->pairs);
+    if (f->better == f->worse || f->better + f->worse < pairs) /* others have no difference */
+        say(sentence, ", better in %d and worse in %d of %d %s: ", f->better, f->worse, pairs, f->pairs);
     else
         say(sentence, ", %s in %d of %d %s: ", f->better > f->worse ? "better" : "worse", same, pairs, f->pairs);
+    if (equal && !significant) {
+        say_equal(f, false, sentence);
+        return;
+    }
     if (significant)
         say(sentence, "significant, ");
-    else if (equal)
-        say(sentence, "equal within %s, ", margin);
     else if (here)
         say_here(f, sentence);
     else if (statistics_p(&f->difference) < 0.05) /* its own interval leaves 0 out */
@@ -141,9 +154,10 @@ static void say_result(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
         say(sentence, "not significant with %d %s, ", pairs, f->pairs);
     else
         say(sentence, "not significant, ");
-    if (significant || equal || !here)
-        say_p(f, !significant && equal ? f->equal_p : f->p, sentence);
-    if (!significant && !equal)
+    if (significant || !here)
+        say_p(f, f->p, sentence);
+    say_equal(f, significant, sentence);
+    if (!significant)
         say_power(f, sentence);
 }
 
@@ -154,7 +168,8 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
     say(sentence, "%.*s against %.*s: ", plain_length(f->name, NAME), f->name, plain_length(f->against, NAME),
         f->against);
     if (pairs == 0)
-        say(sentence, "no verdict on %s, no two runs to compare have finished.", f->measure);
+        say(sentence, "no verdict on %s, no two finished runs have the same %.*s.", f->measure,
+            (int)strlen(f->pairs) - 1, f->pairs);
     else if (isnan(f->difference.mean))
         say(sentence, "no verdict on %s, a run diverged.", f->measure);
     else {

@@ -60,6 +60,18 @@ START_TEST(what_cannot_be_ranked_is_refused)
     expect_fine(train_run("compare",
                           "--data moons --data sine --rows 60 --hidden 4 --epochs 1 --seeds 1 --activations relu,tanh "
                           "--no-plots --out all --measures test_loss"));
+    /* the second one has not the first one's measure, so that the third is not trained */
+    ck_assert_int_eq(train_run("compare", "--data moons --data sine --data circles --rows 60 --hidden 4 --epochs 1 "
+                                          "--seeds 1 --activations relu,tanh --no-plots --out early"),
+                     1);
+    ck_assert_ptr_null(strstr(train_output, "data set 3 of 3"));
+    static const char table[] = "u,Sale Price\n1,2\n2,4\n3,5\n4,9\n5,11\n6,12\n7,13\n8,17\n9,18\n10,19\n";
+    temporary_write("blank.csv", table, sizeof table - 1);
+    expect_fine(train_run("compare",
+                          "--data 'blank.csv --target \"Sale Price\" --hidden 3' --data 'sine --rows 60' --epochs 1 "
+                          "--seeds 1 --activations relu,tanh --no-plots --out blank"));
+    ck_assert(strstr(temporary_text("blank/blank/config.json"), "\"target\": \"Sale Price\"") &&
+              strstr(temporary_text("blank/blank/config.json"), "\"hidden\": \"3\""));
     static const char list[] = "# two\nmoons --rows 60\n\ncircles --rows 70\n";
     temporary_write("list.txt", list, sizeof list - 1);
     expect_fine(train_run(

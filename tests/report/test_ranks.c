@@ -1,4 +1,6 @@
 /* Ranks over data sets against SciPy, counts of all signs, and simulations without a difference. */
+#include "examples/programs/report/ranks_table.h"
+
 #include "examples/programs/report/ranks.h"
 #include "examples/programs/report/statistics.h"
 
@@ -6,6 +8,8 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *ranks_suite(void);
@@ -61,9 +65,9 @@ END_TEST
 START_TEST(signed_ranks_count_all_signs)
 {
     static const double d[12] = {1.5, -0.7, 2.2, 3.1, -0.2, 0.9, 4.4, -1.1, 5.0, 0.3, 2.7, 6.1};
-    ck_assert_double_eq_tol(ranks_signed(d, 12), 0.01611328125, 1e-16);
-    ck_assert_double_eq(ranks_signed((double[]){0, 0}, 2), 1);
-    ck_assert_double_eq(ranks_signed((double[]){0, 3}, 2), 1);
+    ck_assert_double_eq_tol(ranks_signed(d, 12, NULL), 0.01611328125, 1e-16);
+    ck_assert_double_eq(ranks_signed((double[]){0, 0}, 2, NULL), 1);
+    ck_assert_double_eq(ranks_signed((double[]){0, 3}, 2, NULL), 1);
     ranks_pair pair[6];
     ranks_pairs(&table, 0.01, pair); /* 6 times the least, 5 times the next two, and so on */
     const double wanted[6] = {3 * 0.09375, 2 * 0.25, 6 * 0.015625, 5 * 0.03125, 2 * 0.25, 5 * 0.03125};
@@ -113,13 +117,67 @@ START_TEST(few_data_sets_cannot_tell_forms_apart)
             d[i] = (double)(i + 1);
         const size_t needed = ranks_sets_needed(forms);
         const double pairs = (double)(forms * (forms - 1) / 2);
-        ck_assert((p = ranks_signed(d, needed)) * pairs <= 0.05 && ranks_signed(d, needed - 1) * pairs > 0.05);
+        ck_assert((p = ranks_signed(d, needed, NULL)) * pairs <= 0.05 &&
+                  ranks_signed(d, needed - 1, NULL) * pairs > 0.05);
     }
 }
 END_TEST
 
 /* Forms without a difference, on data sets whose scores have other means and spreads: false alarms, in at most 5 % but
  * for three standard deviations of 2,000 trials. */
+/* What is printed of these values, [sets, forms], where more is better. To be freed. */
+static char *printed(const double values[], size_t sets, size_t forms)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    const char *set[20];
+    char *text = NULL;
+    size_t size;
+    for (size_t s = 0; s < sets; s++)
+        set[s] = "set";
+    FILE *to = open_memstream(&text, &size);
+    ranks_answer *answer = ranks_answer_new(&(ranks_question){.measure = "test_accuracy",
+                                                              .direction = DIRECTION_MORE,
+                                                              .sets = sets,
+                                                              .forms = forms,
+                                                              .set = set,
+                                                              .form = names,
+                                                              .value = values,
+                                                              .margin = 0.01});
+    ranks_print(answer, "table", to);
+    ranks_answer_free(answer);
+    fclose(to);
+    return text;
+}
+
+/* Mean ranks depend on the forms between two, signed ranks on how far these two are apart. */
+START_TEST(the_verdict_over_data_sets_says_which_is_better_and_no_more)
+{
+    enum { SETS = 20, FORMS = 6 };
+    double values[SETS * FORMS];
+    for (int s = 0; s < SETS; s++) /* a is before b by a little on eight, behind it by much on twelve, c to f between */
+        for (int f = 0; f < FORMS; f++)
+            values[s * FORMS + f] =
+                s < 8 ? 0.8 - 0.001 * (f == 1 ? 6 : f) : 0.7 - 0.01 * f + (f == 1 ? 0.1 + 0.001 * s : 0);
+    char *text = printed(values, SETS, FORMS);
+    ck_assert_msg(strstr(text,
+                         "a has the best mean rank, 1.60; it is better than c, d, e, f; but by Wilcoxon's test b is "
+                         "better than it."),
+                  "%s", text);
+    free(text);
+    for (int s = 0; s < 10; s++) { /* a and b in turns, c behind both */
+        values[s * 3 + s % 2] = 0.9;
+        values[s * 3 + 1 - s % 2] = 0.85;
+        values[s * 3 + 2] = 0.5 + 0.01 * s;
+    }
+    text = printed(values, 10, 3);
+    ck_assert_msg(strstr(text, "a and b have the best mean rank, 1.50; they are better than c."), "%s", text);
+    free(text);
+    text = printed((double[]){0.9, 0.8, 0.9, 0.7}, 2, 2); /* a is first on both, which proves nothing */
+    ck_assert_msg(strstr(text, "Over 2 data sets the ranks do not differ significantly, p = 0.5."), "%s", text);
+    free(text);
+}
+END_TEST
+
 START_TEST(without_a_difference_there_are_few_alarms)
 {
     enum { TRIALS = 2000, FORMS = 4 };
@@ -139,7 +197,7 @@ START_TEST(without_a_difference_there_are_few_alarms)
                 for (size_t b = a + 1; b < FORMS; b++) {
                     for (size_t s = 0; s < sets[i]; s++)
                         difference[s] = numbers[s * FORMS + b] - numbers[s * FORMS + a];
-                    p[pairs++] = ranks_signed(difference, sets[i]);
+                    p[pairs++] = ranks_signed(difference, sets[i], NULL);
                 }
             statistics_holm(p, (size_t)pairs);
             for (int k = 0; k < pairs; k++)
@@ -164,6 +222,7 @@ Suite *ranks_suite(void)
     tcase_add_test(tests, signed_ranks_count_all_signs);
     tcase_add_test(tests, the_probability_of_being_better_agrees_with_baycomp);
     tcase_add_test(tests, few_data_sets_cannot_tell_forms_apart);
+    tcase_add_test(tests, the_verdict_over_data_sets_says_which_is_better_and_no_more);
     tcase_add_test(tests, without_a_difference_there_are_few_alarms);
     suite_add_tcase(suite, tests);
     return suite;

@@ -139,7 +139,7 @@ static double share_at_most(const size_t twice[], size_t count, size_t most)
     return sum;
 }
 
-double ranks_signed(const double differences[], size_t count)
+double ranks_signed(const double differences[], size_t count, int *sign)
 {
     double *size = memory_checked(calloc(count + 1, sizeof *size));
     size_t *twice = memory_checked(calloc(count + 1, sizeof *twice)), used = 0, above = 0, below = 0;
@@ -152,6 +152,8 @@ double ranks_signed(const double differences[], size_t count)
         if (differences[i] != 0)
             *(differences[i] > 0 ? &above : &below) += twice[k++];
     const double p = used ? fmin(1, 2 * share_at_most(twice, used, above < below ? above : below)) : 1;
+    if (sign)
+        *sign = (above > below) - (above < below);
     free(size);
     free(twice);
     return p;
@@ -241,7 +243,7 @@ void ranks_pairs(const ranks_scores *of, double margin, ranks_pair pair[])
                 to->worse += difference[s] < 0;
                 to->mean += difference[s] / (double)of->sets;
             }
-            p[number] = ranks_signed(difference, of->sets);
+            p[number] = ranks_signed(difference, of->sets, &to->sign);
             ranks_probable(difference, of->sets, margin, to->probability);
         }
     statistics_holm(p, pairs);

@@ -36,13 +36,15 @@ double ranks_friedman(const ranks_scores *of, double *statistic);
 double ranks_permuted(const ranks_scores *of, int draws);
 
 /* Wilcoxon's signed-rank test, two-sided: the probability of ranks so uneven if either sign is as likely for each
- * difference. Exact, with ties, by counting all signs. Zeros are left out, as Wilcoxon did; 1 if nothing is left. */
-double ranks_signed(const double differences[], size_t count);
+ * difference. Exact, with ties, by counting all signs. Zeros are left out, as Wilcoxon did; 1 if nothing is left. `sign`
+ * is that of the larger sum of ranks, 0 for equal ones; it may be NULL. */
+double ranks_signed(const double differences[], size_t count, int *sign);
 
 /* Two forms, of which the second is looked at. */
 typedef struct ranks_pair {
     int better, worse;     /* the data sets on which the second one is */
     double mean;           /* of the differences, second less first where more is better */
+    int sign;              /* 1: the second is better by Wilcoxon's ranks, -1: worse */
     double p;              /* of Wilcoxon's test, corrected for all pairs by Holm's method */
     double probability[3]; /* that the second is worse by more than the margin, within it, and better, on another data
                               set: the Bayesian signed-rank test */

@@ -144,22 +144,57 @@ static table *table_of_forms(const ranks_answer *a, bool joins)
 
 /* ---- sentences ---- */
 
-/* The sentence on all forms, with those that the best one beats. */
+/* 1 if a form is better than another one by a test that tells them apart, -1 if it is worse, else 0. */
+static int order_of(const ranks_answer *a, size_t one, size_t other)
+{
+    return !differ(a, one, other) ? 0 : (one < other ? -1 : 1) * pair_of(a, one, other)->sign;
+}
+
+/* "c, d": the forms to which each of the first `best` ones by mean rank is in this order. */
+static void list_forms(const ranks_answer *a, size_t best, int order, char *text, size_t size)
+{
+    *text = '\0';
+    for (size_t place = best; place < a->q.forms; place++) {
+        bool all = true;
+        for (size_t i = 0; i < best; i++)
+            all &= order_of(a, a->order[i], a->order[place]) == order;
+        const size_t used = strlen(text);
+        if (all)
+            snprintf(text + used, size - used, "%s%s", used ? ", " : "", a->q.form[a->order[place]]);
+    }
+}
+
+/* The sentence on all forms, with those that the first ones by mean rank beat. */
 static void add_verdict(const ranks_answer *a, table *t)
 {
     const ranks_question *q = &a->q;
-    char beaten[500] = "";
-    for (size_t place = 1; place < q->forms; place++)
-        if (differ(a, a->order[0], a->order[place])) {
-            const size_t used = strlen(beaten);
-            snprintf(beaten + used, sizeof beaten - used, "%s%s", used ? ", " : "", q->form[a->order[place]]);
-        }
+    char names[500] = "", beaten[500], before[500], rest[1100] = "";
+    size_t best = 0;
+    while (best < q->forms && a->mean[a->order[best]] - a->mean[a->order[0]] < 1e-9)
+        best++;
+    for (size_t i = 0; i < best; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 i == 0         ? ""
+                 : i + 1 < best ? ", "
+                                : " and ",
+                 q->form[a->order[i]]);
+    }
+    list_forms(a, best, 1, beaten, sizeof beaten);
+    list_forms(a, best, -1, before, sizeof before);
+    const char *are = best > 1 ? "they are" : "it is", *them = best > 1 ? "them" : "it";
+    if (*beaten)
+        snprintf(rest, sizeof rest, "%s better than %s", are, beaten);
+    else if (!*before)
+        snprintf(rest, sizeof rest, "no other can be told from %s", them);
+    if (*before) /* mean ranks depend on the other forms, too */
+        snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "%sby Wilcoxon's test %s is better than %s",
+                 *beaten ? "; but " : "but ", before, them);
     if (!(a->all < 0.05))
-        table_add_verdict(t, "Over %zu data sets none ranks consistently higher, p = %.2g.", q->sets, a->all);
+        table_add_verdict(t, "Over %zu data sets the ranks do not differ significantly, p = %.2g.", q->sets, a->all);
     else
-        table_add_verdict(t, "Over %zu data sets the ranks differ, p = %.2g. %s has the best mean rank, %.2f; %s%s.",
-                          q->sets, a->all, q->form[a->order[0]], a->mean[a->order[0]],
-                          *beaten ? "it is better than " : "no other can be told from it", beaten);
+        table_add_verdict(t, "Over %zu data sets the ranks differ, p = %.2g. %s %s the best mean rank, %.2f; %s.",
+                          q->sets, a->all, names, best > 1 ? "have" : "has", a->mean[a->order[0]], rest);
     const size_t needed = ranks_sets_needed(q->forms);
     if (q->sets < needed)
         table_add_verdict(t, "%zu data sets are too few to tell two of %zu apart: that takes %zu at least.", q->sets,

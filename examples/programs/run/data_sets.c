@@ -64,16 +64,33 @@ int data_sets_count(int argc, char *const *argv)
     return count;
 }
 
+/* The next word, of which quotes hold the blanks together and are left out; NULL: there is none. Moves `at` past it. */
+static char *quoted_word(char **at)
+{
+    char *word = *at + strspn(*at, " \t"), *to = word, quote = '\0';
+    if (!*word)
+        return NULL;
+    for (*at = word; **at && (quote || !strchr(" \t", **at)); ++*at)
+        if (**at == quote)
+            quote = '\0';
+        else if (!quote && (**at == '\'' || **at == '"'))
+            quote = **at;
+        else
+            *to++ = **at;
+    *at += **at != '\0';
+    *to = '\0';
+    return word;
+}
+
 /* Splits the value of --data at the blanks, if options follow the data. */
 static void split_words(data_set *set, const char *value)
 {
-    char *copy = memory_checked(strdup(value)), *options = strstr(copy, " --"), *place;
+    char *copy = memory_checked(strdup(value)), *options = strstr(copy, " --"), *word;
     set->words[set->count++] = copy;
     if (!options)
         return;
-    *options = '\0';
-    for (char *word = strtok_r(options + 1, " ", &place); word && set->count < MOST_WORDS;
-         word = strtok_r(NULL, " ", &place))
+    *options++ = '\0';
+    while (set->count < MOST_WORDS && (word = quoted_word(&options)))
         set->words[set->count++] = word;
 }
 
@@ -231,11 +248,8 @@ static bool write_paper(const sets_answer *answer, tg_error *error)
 static bool show(over_sets *o, tg_error *error)
 {
     const char *set[MOST_SETS], *form[MOST_FORMS];
-    for (int s = 0; s < o->sets; s++) {
-        if (!read_summary(o, s, error))
-            return false;
+    for (int s = 0; s < o->sets; s++)
         set[s] = o->set[s].name;
-    }
     for (int f = 0; f < o->forms; f++)
         form[f] = o->form[f];
     for (int i = 0; i < o->sets * o->forms; i++) /* the rows were as long as they may be */
@@ -354,9 +368,12 @@ int data_sets_compare(int argc, char **argv)
     int status = read_command(&o, argc, argv, &error) ? 0 : 2;
     if (status == 0 && o.sets == 0)
         status = tg_fail(&error, "--data: the list is empty") ? 0 : 2;
-    for (int s = 0; s < o.sets && status == 0; s++)
-        status = compare_one(&o, s, argc, argv);
     o.score = memory_checked(calloc((size_t)MOST_SETS * MOST_FORMS, sizeof *o.score));
+    for (int s = 0; s < o.sets && status == 0; s++) {
+        status = compare_one(&o, s, argc, argv);
+        if (status == 0 && !read_summary(&o, s, &error)) /* before the others are trained */
+            status = 1;
+    }
     if (status == 0 && !show(&o, &error))
         status = 1;
     if (error.text[0])

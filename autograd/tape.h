@@ -64,7 +64,8 @@ tg_tensor tg_keep(tg_tensor x);
 const char *tg_tape_error(const tg_tape *tape);
 
 /* Forgets the error. Tensors made before it stay valid, and the step may go on after them. Gradients that were written
- * stay. Without this call the error outlives every reset. */
+ * stay. Without this call the error outlives every reset. Only a reset helps a step in which operations and passes
+ * have failed while they computed 255 times. */
 void tg_tape_clear_error(tg_tape *tape);
 
 /* Records an error of your own, formatted like printf, unless there is one: for layers and models. Returns false. */

@@ -63,6 +63,13 @@ tg_value *tg_program_append(tg_program *program)
         return NULL;
     if (program->count < program->known)
         tg_program_cut(program, program->count);
+    if ((uint8_t)program->serial == TG_MOST_REMOVALS) {
+        tg_program_fail(
+            program,
+            "%d times in this step, an operation or a pass failed after it had begun; tg_tape_reset ends the step",
+            TG_MOST_REMOVALS);
+        return NULL;
+    }
     if (program->count >= TG_MOST_VALUES ||
         (program->count == (int64_t)program->pages.count * TG_PAGE_VALUES && !add_page(program))) {
         tg_program_fail(program, "out of memory for tensor number %lld of the tape", (long long)program->count);

@@ -54,8 +54,9 @@ typedef struct tg_list {
 } tg_list;
 
 /* From the serial of a step to that of the next, with room for removals; and from that of a tape to the next. */
-#define TG_SERIALS      ((uint64_t)1 << 8)
-#define TG_TAPE_SERIALS ((uint64_t)1 << 40)
+#define TG_SERIALS       ((uint64_t)1 << 8)
+#define TG_TAPE_SERIALS  ((uint64_t)1 << 40)
+#define TG_MOST_REMOVALS 255 /* in one step; then it records no more */
 
 enum { TG_PAGE_BITS = 8, TG_PAGE_VALUES = 1 << TG_PAGE_BITS, TG_MOST_VALUES = INT32_MAX };
 #define TG_NO_PASS INT64_MAX
@@ -139,8 +140,7 @@ void tg_program_cut(tg_program *program, int64_t count);
 /* By the tape: called before values from number `count` on are cut. */
 void tg_before_cut(tg_program *program, int64_t count);
 
-/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert (256 removals later
- * in the same step they may not). */
+/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert. */
 void tg_program_remove(tg_program *program, int64_t count);
 
 /* Cuts the program after the last value and appends one: all zeros, except for its position, mode, scope and

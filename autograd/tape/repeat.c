@@ -170,8 +170,8 @@ static void forget_names(tg_program *program, int64_t count)
 void tg_program_remove(tg_program *program, int64_t count)
 {
     forget_names(program, count);
-    if (program->count > count) /* the last byte begins again after 255 */
-        program->serial = tg_step_serial(program) | (uint8_t)(program->serial + 1);
+    if (program->count > count)
+        program->serial++; /* once more at most TG_MOST_REMOVALS times, as then nothing is appended */
     program->count = count;
     tg_program_cut(program, count);
 }

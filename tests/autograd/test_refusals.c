@@ -467,6 +467,31 @@ START_TEST(a_tensor_of_a_pass_that_failed_is_never_another_one)
 }
 END_TEST
 
+/* A handle has one byte for how often values were removed before it. */
+START_TEST(a_tensor_that_failed_stays_so_however_often_others_fail)
+{
+    tg_tensor x = variable(2), y = tg_exp(x), loss = tg_sum(y), first, kept;
+    tg_add_hook(y, keep_and_fail, &kept);
+    ck_assert(!tg_backward(loss));
+    tg_tape_clear_error(tape);
+    first = kept;
+    for (int time = 0; time < 255; time++) {
+        ck_assert(!tg_backward(loss));
+        tg_tape_clear_error(tape);
+    }
+    for (int i = 0; i < 8; i++) {
+        ck_assert(!tg_ok(tg_add_scalar(x, i)));
+        expect_error("255 times in this step");
+        ck_assert_msg(!tg_ok(first), "it is now %g", tg_item(first));
+    }
+    ck_assert_double_eq(tg_item(y), exp(2));
+    tg_tape_reset(tape);
+    ck_assert_double_eq(tg_item(tg_exp(variable(2))), exp(2));
+    ck_assert(!tg_ok(first));
+    tg_tape_clear_error(tape);
+}
+END_TEST
+
 START_TEST(a_scope_that_begins_after_an_error_ends)
 {
     char text[4096];
@@ -511,6 +536,7 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing);
     tcase_add_test(tests, the_jacobian_of_nothing_has_no_rows);
     tcase_add_test(tests, a_tensor_of_a_pass_that_failed_is_never_another_one);
+    tcase_add_test(tests, a_tensor_that_failed_stays_so_however_often_others_fail);
     tcase_add_test(tests, a_scope_that_begins_after_an_error_ends);
     tcase_add_test(tests, names_in_a_drawing_are_escaped);
     suite_add_tcase(suite, tests);

@@ -236,6 +236,7 @@ typedef struct tg_check_estimate {
 typedef struct tg_check_slope {
     double analytic, floor;      /* the derivative that is checked, and the rounding that it may have */
     double values, promised;     /* the sum of |cotangent value|, and of what their promised accuracy leaves open */
+    double largest;              /* derivative by an element, times the element's own scale */
     double length;               /* the sum of the direction's sizes */
     double lost;                 /* what rounding hides of a slope in any step */
     tg_check_estimate now, best; /* by this table, and by all */
@@ -260,7 +261,7 @@ bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double 
 void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s);
 
 /* Begins a table: what the last one knew is kept if it is the best. */
-void tg_check_new_table(const tg_check *c, tg_check_slope *s);
+void tg_check_new_table(tg_check_slope *s);
 
 /* The slopes at points around. */
 typedef struct tg_check_around {

@@ -161,7 +161,7 @@ static void compare_together(tg_check *c, int order, tg_check_part *part, double
 {
     double step = INFINITY, least = INFINITY, largest = 0;
     for (int64_t i = part->offset; i < part->offset + part->size; i++) {
-        step = fmin(step, c->scale[i]);
+        step = fmin(step, fmin(c->scale[i], c->own_scale[i]));
         least = fmin(least, c->own_scale[i]);
         largest = fmax(largest, c->own_scale[i]);
     }

@@ -122,12 +122,12 @@ void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check
     extrapolate(s);
 }
 
-void tg_check_new_table(const tg_check *c, tg_check_slope *s)
+void tg_check_new_table(tg_check_slope *s)
 {
     const double now = s->now.error + s->now.rounding, best = s->best.error + s->best.rounding;
     const bool contradicts = fabs(s->now.value - s->best.value) > TG_SAFETY * (now + best);
-    if (now < best || (contradicts && TG_SAFETY * now <= c->coarse * fabs(s->now.value)))
-        s->best = s->now; /* if smaller steps contradict by three digits, larger ones missed a feature */
+    if (now < best || (contradicts && TG_SAFETY * now <= TG_TOLERANCE * fabs(s->now.value)))
+        s->best = s->now; /* if smaller steps contradict by far, larger ones missed a feature */
     s->now = (tg_check_estimate){0, INFINITY, INFINITY};
     s->rows = 0;
 }

@@ -387,8 +387,6 @@ static bool has(const char *name, const char *const *parts)
     return *parts;
 }
 
-/* Functions whose intermediate results are rounded so strongly in this type that they become another function, or leave
- * its range. */
 /* ---- many elements ---- */
 
 enum { MANY = 100 };
@@ -432,6 +430,8 @@ START_TEST(small_errors_in_many_elements_do_not_cancel)
 }
 END_TEST
 
+/* Functions whose intermediate results are rounded so strongly in this type that they become another function, or leave
+ * its range. */
 static bool is_another(int index, tg_gradcheck_type type)
 {
     static const char *const in_double[] = {"beside_1e16", NULL};
@@ -460,20 +460,49 @@ static bool is_another(int index, tg_gradcheck_type type)
     return strstr(name, "at 10,000") || has(name, in_float) || (type == TG_GRADCHECK_BF16 && has(name, in_bfloat16));
 }
 
+static tg_gradcheck_result check_right_function(int index, tg_gradcheck_type type, int seed)
+{
+    tg_gradcheck_input in;
+    taped_box of = {.function = right_function_at(index, &in), .type = type};
+    ck_assert(taped_box_open(&of, &in, 1));
+    const tg_gradcheck_result v =
+        tg_gradcheck_function(&of.box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
+    taped_box_close(&of);
+    const bool fine = v.passed || v.status == TG_GRADCHECK_CANNOT_TELL || v.status == TG_GRADCHECK_NOT_FINITE;
+    ck_assert_msg(fine, "type %d, seed %d, %s: %s", type, seed, right_function_name(index), v.why);
+    return v;
+}
+
+/* A softmax of 1e17 decides within one step of the type, and a quotient within the usual scale: the derivatives by
+ * single elements are small there because cotangents happen to cancel. */
+START_TEST(what_happens_within_the_smallest_step_is_not_called_wrong)
+{
+    static const struct {
+        const char *name;
+        tg_gradcheck_type type;
+        int seed;
+    } rows[] = {{"softmax_of at huge numbers", TG_GRADCHECK_F64, 12},
+                {"reciprocal at 1e-9 to 1", TG_GRADCHECK_F32, 5},
+                {"normalised_by_sum at 1e-9 to 1", TG_GRADCHECK_F32, 12},
+                {"normalised_by_sum at 1e-9 to 1", TG_GRADCHECK_F32, 15},
+                {"layer_norm_of at a usual row", TG_GRADCHECK_F32, 13},
+                {"layer_norm_of at a usual row", TG_GRADCHECK_F32, 94}};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        int i = 0;
+        while (strcmp(right_function_name(i), rows[row].name) != 0)
+            ck_assert_int_lt(++i, right_function_count());
+        check_right_function(i, rows[row].type, rows[row].seed);
+    }
+}
+END_TEST
+
 START_TEST(no_right_function_is_called_wrong_in_any_type)
 {
     const tg_gradcheck_type type = (tg_gradcheck_type)_i;
     int checked = 0, passed = 0;
     for (int i = 0; i < right_function_count(); i++)
         for (int seed = 0; !right_function_is_noise(i) && !is_another(i, type) && seed < seeds(1, 100); seed++) {
-            tg_gradcheck_input in;
-            taped_box of = {.function = right_function_at(i, &in), .type = type};
-            ck_assert(taped_box_open(&of, &in, 1));
-            const tg_gradcheck_result v =
-                tg_gradcheck_function(&of.box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
-            taped_box_close(&of);
-            const bool fine = v.passed || v.status == TG_GRADCHECK_CANNOT_TELL || v.status == TG_GRADCHECK_NOT_FINITE;
-            ck_assert_msg(fine, "type %d, seed %d, %s: %s", type, seed, right_function_name(i), v.why);
+            const tg_gradcheck_result v = check_right_function(i, type, seed);
             checked += v.status != TG_GRADCHECK_NOT_FINITE;
             passed += v.passed;
         }
@@ -496,6 +525,7 @@ Suite *gradcheck_function_suite(void)
     tcase_add_test(all, what_cannot_be_checked_is_refused_with_the_reason);
     tcase_add_test(all, a_second_derivative_is_the_first_of_a_vjp);
     tcase_add_test(all, small_errors_in_many_elements_do_not_cancel);
+    tcase_add_test(all, what_happens_within_the_smallest_step_is_not_called_wrong);
     tcase_add_loop_test(all, no_right_function_is_called_wrong_in_any_type, TG_GRADCHECK_F64, TG_GRADCHECK_BF16 + 1);
     suite_add_tcase(suite, all);
     return suite;

@@ -238,8 +238,10 @@ typedef struct tg_check_slope {
     double values, promised;     /* the sum of |cotangent value|, and of what their promised accuracy leaves open */
     double largest;              /* derivative by an element, times the element's own scale */
     double length;               /* the sum of the direction's sizes */
+    double own;                  /* scale of the variables: the largest, per step */
     double lost;                 /* what rounding hides of a slope in any step */
     tg_check_estimate now, best; /* by this table, and by all */
+    double step, best_step;      /* the smallest of this table, and of the best one */
     bool settled;                /* no more rows are needed */
     double row[TG_ROWS];         /* the last one of the table */
     int rows;
@@ -247,7 +249,7 @@ typedef struct tg_check_slope {
     tg_check_estimate last;  /* the same over the smallest step */
     double changing, noise;  /* the same of the values that have changed, and of their rounding */
     double sizes;            /* of the slopes on both sides, in the last step */
-    double move, longest;    /* the same in the longest step so far */
+    double move, longest;    /* the same in the longest step so far within the variables' own scale */
     double kink;             /* by how much the sides differ in half the first step, if as much as in the first; or 0 */
 } tg_check_slope;
 

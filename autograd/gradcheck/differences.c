@@ -61,7 +61,8 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
         }
         s->plain.value += v * (up - down) / (2 * step);
         s->plain.error += fabs(v * (up - value - (value - down))) / step;
-        s->plain.rounding += fabs(v) * level->noise[k] / step;
+        const double others = value == 0 ? c->epsilon * fmax(fabs(up), fabs(down)) : 0; /* for 0 has no rounding */
+        s->plain.rounding += fabs(v) * fmax(level->noise[k], others) / step;
         s->sizes += fabs(v) * (fabs(up - value) + fabs(down - value)) / (2 * step);
         s->changing += fabs(v * value);
         s->noise += fabs(v) * level->noise[k];
@@ -117,17 +118,28 @@ void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check
         return;
     }
     s->last = s->plain;
-    s->move = t * line->ratio > s->longest ? s->sizes : s->move;
-    s->longest = fmax(s->longest, t * line->ratio);
+    const double step = t * line->ratio;
+    s->move = step > s->longest && step <= s->own ? s->sizes : s->move;
+    s->longest = fmax(s->longest, step <= s->own ? step : 0);
+    s->step = step;
     extrapolate(s);
 }
 
+static bool is_known(const tg_check_estimate *e)
+{
+    return TG_SAFETY * (e->error + e->rounding) <= TG_TOLERANCE * fabs(e->value);
+}
+
+/* If smaller steps contradict by far, larger ones missed a feature. */
 void tg_check_new_table(tg_check_slope *s)
 {
     const double now = s->now.error + s->now.rounding, best = s->best.error + s->best.rounding;
-    const bool contradicts = fabs(s->now.value - s->best.value) > TG_SAFETY * (now + best);
-    if (now < best || (contradicts && TG_SAFETY * now <= TG_TOLERANCE * fabs(s->now.value)))
-        s->best = s->now; /* if smaller steps contradict by far, larger ones missed a feature */
+    const bool contradicts = fabs(s->now.value - s->best.value) > TG_SAFETY * (now + best),
+               smaller = s->step < s->best_step;
+    if (contradicts && is_known(smaller ? &s->now : &s->best) ? smaller : now < best) {
+        s->best = s->now;
+        s->best_step = s->step;
+    }
     s->now = (tg_check_estimate){0, INFINITY, INFINITY};
     s->rows = 0;
 }

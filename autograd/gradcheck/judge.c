@@ -29,7 +29,7 @@ static bool agrees(const tg_check *c, const tg_check_slope *s, double low, doubl
 static bool settles(const tg_check *c, const tg_check_slope *s)
 {
     const double rounding = rounding_of(c, s, &s->now), value = s->now.value;
-    const double size = fmax(fmax(fabs(s->analytic), fabs(value)), s->move);
+    const double size = fmax(fmax(fabs(s->analytic), fabs(value)), TG_COARSE * s->move);
     const double sharp = (1 - TG_TOLERANCE) * c->promise * size;
     return rounding <= fmax(sharp, s->floor > sharp ? TG_SAFETY * s->floor : 0) && agrees(c, s, value, value, rounding);
 }
@@ -152,9 +152,7 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
     const double size = fabs(s->analytic);
     const double around = s->changing + s->move;                   /* 0 where nothing changes: there are no features */
     const double noise = s->noise - (around_it ? 0 : s->promised); /* in the short steps around a promise is noise */
-    double own = 1;                                                /* scale, per step */
-    for (int64_t i = line->from; i < line->to; i++)
-        own = fmax(own, line->direction[i] == 0 ? 0 : c->own_scale[i] / fabs(line->direction[i]));
+    const double own = fmax(1, s->own);
     const bool sides = fabs(s->last.value - s->analytic) < fabs(s->best.value - s->analytic) / 2 &&
                        fabs(s->last.value - s->best.value) > TG_SAFETY * s->last.rounding;
     return around > 0 &&
@@ -171,10 +169,10 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
 static void judge_unlike(const tg_check *c, const tg_check_line *line, const tg_check_slope *s,
                          const tg_check_around *a, bool usable, double uncertain, tg_gradcheck_result *v)
 {
-    const double kink = fmax(0, s->kink / 2 - TG_SAFETY * s->noise / c->first);
+    const double lost = TG_SAFETY * s->noise / c->first, kink = s->kink / 2 > lost ? s->kink / 2 + lost : 0;
     const bool finite = (usable || is_bounded(a, 0)) && a->near_size <= (1 + 1. / TG_SAFETY) * a->far_size && !a->ends,
-               contradicted = usable && fabs(s->analytic - s->best.value) > uncertain + kink &&
-                              a->near_size <= TG_SAFETY * (a->far_size + a->rounding);
+               grows = !a->ends && a->near_size > TG_SAFETY * (a->far_size + a->rounding),
+               contradicted = usable && !grows && fabs(s->analytic - s->best.value) > uncertain + kink;
     if (!isfinite(s->analytic)) {
         v->kinks = 0;
         set(c, s, s->best.value, 0, finite || !c->at[0] ? TG_GRADCHECK_NOT_FINITE : TG_GRADCHECK_CANNOT_TELL, v);
@@ -223,6 +221,7 @@ static void find_analytic(const tg_check *c, const tg_check_line *line, tg_check
     for (int64_t i = line->from; i < line->to; i++) {
         s->analytic += line->direction[i] == 0 || line->tangent ? 0 : gradient->value[i] * line->direction[i];
         s->length += fabs(line->direction[i]);
+        s->own = fmax(s->own, line->direction[i] == 0 ? 0 : c->own_scale[i] / fabs(line->direction[i]));
         terms += (fabs(gradient->value[i]) + c->least / c->epsilon) * fabs(line->direction[i]);
     }
     for (int64_t i = 0; line->tangent && i < c->variables; i++)

@@ -218,6 +218,9 @@ static void refuse(tg_check *c, void *why)
 
 tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse)
 {
+    const tg_gradcheck_options *o = &c->options;
+    if (!misuse && !(o->rtol >= 0 && o->atol >= 0 && o->value_rtol >= 0 && o->value_atol >= 0))
+        misuse = "expected rtol, atol, value_rtol and value_atol of 0 or more";
     c->rng = tg_rng_seed(c->options.seed);
     if (misuse)
         tg_check_try(c, refuse, &misuse);

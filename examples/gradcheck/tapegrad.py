@@ -114,6 +114,8 @@ def _listed(x):
     """The shape of an array and its numbers in order."""
     if isinstance(x, (int, float)):
         return (), [float(x)]
+    if isinstance(x, complex):
+        raise TypeError("complex numbers have no gradient here: give their real and imaginary parts")
     if hasattr(x, "detach"):
         x = x.detach()
     found = _by_dlpack(x) if hasattr(x, "__dlpack__") else None
@@ -178,6 +180,9 @@ def gradcheck(f, grad, x, *, rtol=0, atol=0, value_rtol=0, value_atol=0, evaluat
     out_shapes = [_listed(a)[0] for a in results]
     name = name or getattr(f, "__name__", "f")
     errors, stop = [], []
+    for accuracy_of_each in (value_rtol, value_atol):
+        if isinstance(accuracy_of_each, (tuple, list)) and len(accuracy_of_each) != len(results):
+            raise ValueError(f"{len(accuracy_of_each)} accuracies for {len(results)} results")
 
     def take(pointers, shapes, make):
         sizes = [_size(shape) for shape in shapes]
@@ -243,10 +248,12 @@ def gradcheck(f, grad, x, *, rtol=0, atol=0, value_rtol=0, value_atol=0, evaluat
                        largest_step=largest_step, here_only=here_only, report=ctypes.addressof(report), report_size=len(report),
                        progress=_PROGRESS(lambda n, _: not stop and (progress is None or progress(n) is not False)))
     if project:
-        options.project = _PROJECT(lambda inputs, user: move(inputs, user) and None)
+        options.project = _PROJECT(lambda inputs, user: None if move(inputs, user) else stop.append("project"))
     box = _Box(name=name.encode(), outputs=outputs, output_count=len(results), value=_VALUE(value), vjp=_VJP(vjp), value_rtol=promised[0],
                value_atol=promised[1])
     found = _library.tg_gradcheck_function(byref(box), inputs, len(given), byref(options))
+    if stop[:1] == ["project"]:
+        raise ValueError(f"project failed: {errors[-1]}")
     result = Result(found, report.value.decode("utf-8", "replace"), name)
     if errors and (found.failed or not found.passed):
         result.why += f"; the first that failed: {errors[0]}"

@@ -337,6 +337,12 @@ START_TEST(what_cannot_be_checked_is_refused_with_the_reason)
         ck_assert_str_eq(v.why, rows[i].why);
     }
     ck_assert_int_eq(tg_gradcheck_function(NULL, NULL, 0, NULL).status, TG_GRADCHECK_REFUSED);
+    const tg_gradcheck_options negative[] = {{.rtol = -1}, {.atol = NAN}, {.value_rtol = NAN}, {.value_atol = -1e-3}};
+    for (size_t i = 0; i < sizeof negative / sizeof negative[0]; i++)
+        ck_assert_str_eq(
+            tg_gradcheck_function(&(tg_black_box){.value = value, .vjp = vjp, .user = &p}, matrices, 3, &negative[i])
+                .why,
+            "the function: expected rtol, atol, value_rtol and value_atol of 0 or more");
 }
 END_TEST
 

@@ -1,4 +1,6 @@
 /* What a user knows of a function: accuracy, bounds, a projection, how dear it is, and where it fails. */
+#include "tests/support/seeds.h"
+
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -231,6 +233,77 @@ START_TEST(accuracy_is_promised_by_output)
 }
 END_TEST
 
+/* max(x, 0), whose derivative at 0, where the checker puts elements, is 0. */
+static bool ramp(const void *const *in, void *const *out, void *user)
+{
+    (void)user;
+    for (int i = 0; i < 5; i++)
+        ((double *)out[0])[i] = fmax(0, ((const double *)in[0])[i]);
+    return true;
+}
+
+static bool ramp_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    (void)user;
+    for (int i = 0; i < 5; i++)
+        ((double *)gradients[0])[i] = ((const double *)in[0])[i] > 0 ? ((const double *)cotangents[0])[i] : 0;
+    return true;
+}
+
+START_TEST(promised_accuracy_leaves_kinks_what_they_are)
+{
+    static const double accuracies[] = {0, 1e-12, 1e-9, 1e-6, 1e-3};
+    const tg_shape five = TG_SHAPE(5);
+    double x[5];
+    const tg_black_box box = {.outputs = &five, .output_count = 1, .value = ramp, .vjp = ramp_vjp};
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(5), .data = x};
+    for (int seed = 0; seed < seeds(20, 200); seed++)
+        for (size_t k = 0; k < sizeof accuracies / sizeof accuracies[0]; k++) {
+            for (int i = 0; i < 5; i++)
+                x[i] = 2 * sin(5 * seed + i);
+            const tg_gradcheck_result result = tg_gradcheck_function(
+                &box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed, .value_rtol = accuracies[k]});
+            ck_assert_msg(result.passed, "seed %d, %g: %s", seed, accuracies[k], result.why);
+        }
+}
+END_TEST
+
+/* Of an x of 1e-8, 1e16 x^2 and exp(1e9 x), which change by many times themselves in the usual steps; *user times their
+ * derivative. */
+static bool steep(const void *const *in, void *const *out, void *user)
+{
+    const double x = *(const double *)in[0];
+    (void)user;
+    ((double *)out[0])[0] = 1e16 * x * x;
+    ((double *)out[0])[1] = exp(1e9 * x);
+    return true;
+}
+
+static bool steep_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    const double x = *(const double *)in[0], *v = cotangents[0], *factors = user;
+    *(double *)gradients[0] = factors[0] * 2e16 * x * v[0] + factors[1] * 1e9 * exp(1e9 * x) * v[1];
+    return true;
+}
+
+START_TEST(what_a_steep_function_does_far_away_hides_no_error)
+{
+    static const double points[] = {1e-8, -6.4e-10};
+    for (int wrong = 0; wrong < 2; wrong++)
+        for (int which = 0; which < 2; which++)
+            for (int seed = 0; seed < seeds(5, 100); seed++) {
+                double factors[] = {which == 0 && wrong ? 1.03 : 1, which == 1 && wrong ? 1.03 : 1};
+                const tg_black_box box = {
+                    .outputs = &TG_SHAPE(2), .output_count = 1, .value = steep, .vjp = steep_vjp, .user = factors};
+                const tg_gradcheck_input in = {.data = &points[which]};
+                const tg_gradcheck_result result = tg_gradcheck_function(
+                    &box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed, .here_only = true});
+                ck_assert_msg(result.status == (wrong ? TG_GRADCHECK_WRONG : TG_GRADCHECK_PASSED), "seed %d: %s", seed,
+                              result.why);
+            }
+}
+END_TEST
+
 /* Two entries of the rotation matrix of a unit quaternion, which fails for others; to the gradient, anything may be
  * added along the quaternion. */
 static bool rotate(const void *const *in, void *const *out, void *user)
@@ -297,6 +370,8 @@ Suite *gradcheck_known_suite(void)
     tcase_add_test(all, no_step_passes_the_largest);
     tcase_add_test(all, wanted_accuracy_decides);
     tcase_add_test(all, accuracy_is_promised_by_output);
+    tcase_add_test(all, promised_accuracy_leaves_kinks_what_they_are);
+    tcase_add_test(all, what_a_steep_function_does_far_away_hides_no_error);
     tcase_add_test(all, a_projection_leaves_the_directions_that_are_allowed);
     suite_add_tcase(suite, all);
     return suite;

@@ -281,12 +281,15 @@ static void list_files(const void *context, FILE *to)
 /* Prints the command of `train` that repeats a run, in one line. */
 static void print_repetition(const session *c, int run)
 {
-    char out[PATH_MAX];
+    char out[PATH_MAX], said[600];
     const int number = c->all.run[run].number;
     const run_spec spec = experiment_spec(&c->e, number);
     snprintf(out, sizeof out, "%s/train/%s", c->e.settings.run.out, c->all.run[run].name);
-    printf("\n%s has the lowest mean validation loss; its first run again, to the same digits:\n%s",
-           experiment_form_of(&c->e, number)->name, options_called("train"));
+    snprintf(said, sizeof said, "%.500s has the lowest mean validation loss; its first run again, to the same digits:",
+             experiment_form_of(&c->e, number)->name);
+    putchar('\n');
+    terminal_wrap(stdout, said, NULL);
+    fputs(options_called("train"), stdout);
     run_spec_print_options(&spec, experiment_rows(&c->e, number), stdout);
     fputs(" --out ", stdout);
     options_print_word(out, stdout);

@@ -227,6 +227,48 @@ START_TEST(the_hint_compares_on_the_same_rows)
 }
 END_TEST
 
+/* One run of four has a larger loss than the constant prediction: a failure if the others have surely learned, chance
+ * if their rows have more and less loss in turns. */
+START_TEST(a_remedy_is_for_what_others_have_learned)
+{
+    enum { RUNS = 4, MANY = 40 };
+    static double loss[RUNS][MANY], constant[MANY];
+    static uint32_t row[MANY];
+    runlog_run runs[RUNS];
+    comparison c = {.group = "activation",
+                    .measures = {{.name = "test_loss", .title = "loss", .words = "test loss", .judged = true}},
+                    .measure_count = 1,
+                    .runs = runs,
+                    .run_count = RUNS,
+                    .has_constant = true,
+                    .about.remedy = "--lr auto"};
+    for (int learned = 0; learned < 2; learned++) {
+        static char text[8192];
+        for (int i = 0; i < RUNS; i++) {
+            runs[i] =
+                (runlog_run){.group = "relu", .seed = (uint64_t)i, .finished = true, .row_count = MANY, .rows = row};
+            for (int k = 0; k < MANY; k++) {
+                row[k] = (uint32_t)k;
+                constant[k] = 1;
+                loss[i][k] = i == 0 ? 1.1 : 1 - (learned ? 0.5 : k % 2 ? 0.5 : -0.45);
+                runs[i].net.values[0] += loss[i][k] / MANY;
+                runs[i].constant.values[0] += 1. / MANY;
+            }
+            runs[i].net.rows[0] = loss[i];
+            runs[i].constant.rows[0] = constant;
+        }
+        FILE *out = tmpfile();
+        comparison_print_results(&c, "markdown", out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_msg(strstr(text, "no better than the constant prediction in test loss in 1 of 4 runs") != NULL, "%s",
+                      text);
+        ck_assert_msg((strstr(text, "what helps: --lr auto") != NULL) == learned, "%s", text);
+    }
+}
+END_TEST
+
 Suite *constant_suite(void)
 {
     Suite *suite = suite_create("constant");
@@ -241,5 +283,6 @@ Suite *constant_suite(void)
     tcase_add_test(programs, one_class_for_all_rows_is_said);
     tcase_add_loop_test(said, the_verdict_knows_the_constant_prediction, 0, sizeof verdicts / sizeof *verdicts);
     tcase_add_test(said, the_hint_compares_on_the_same_rows);
+    tcase_add_test(said, a_remedy_is_for_what_others_have_learned);
     return suite;
 }

@@ -19,7 +19,7 @@
 #define ADVICE_FOLDS "--folds 5 in place of --test tests all samples"
 /* The name of a measure of other programs says nothing about its direction. */
 #define ADVICE_DIRECTION "--more-is-better %.*s or --less-is-better %.*s"
-/* A row makes more than a quarter of a loss. */
+/* One of 20 test rows or more makes more than a quarter of a loss. */
 #define ADVICE_HEAVY_ROW "see whether its target is right"
 /* Neither the learning rate nor the initial scale of a comparison was searched. */
 #define ADVICE_SEARCH_BOTH "--lr auto --init-scale auto"

@@ -79,24 +79,23 @@ bool comparison_is_beside_constant(const comparison *c, int measure)
     return known && m->judged && !m->influence;
 }
 
-bool comparison_has_learned(const comparison *c, const runlog_run *run)
+bool comparison_has_learned(const comparison *c, const runlog_run *run, bool surely)
 {
     bool learned = false, known = false;
     for (int m = 0; m < c->measure_count; m++) {
         const comparison_measure *of = &c->measures[m];
         const double value = comparison_value(&run->net, of), constant = comparison_value(&run->constant, of);
         const double *rows = comparison_rows(&run->net, of), *baseline = comparison_rows(&run->constant, of);
+        const double sign = of->more_is_better ? 1 : -1;
         if (!of->judged || of->influence || !isfinite(constant))
             continue;
         double sum = 0, squares = 0;
-        for (size_t i = 0; of->share && rows && baseline && i < run->row_count; i++) {
-            sum += rows[i] - baseline[i];
+        for (size_t i = 0; (of->share || surely) && rows && baseline && i < run->row_count; i++) {
+            sum += sign * (rows[i] - baseline[i]);
             squares += (rows[i] - baseline[i]) * (rows[i] - baseline[i]);
         }
         known = true;
-        learned |= of->share && squares > 0 ? sum > 2 * sqrt(squares)
-                   : of->more_is_better     ? value > constant
-                                            : value < constant;
+        learned |= squares > 0 ? sum > 2 * sqrt(squares) : sign * (value - constant) > 0;
     }
     return learned || !known || !c->has_constant;
 }

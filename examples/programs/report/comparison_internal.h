@@ -22,8 +22,9 @@ bool comparison_is_beside_constant(const comparison *c, int measure);
 
 /* True if a run has learned more than its constant prediction knows: its loss is lower, or it classifies more rows
  * correctly than chance explains (McNemar: two standard deviations), for a net that is right but too sure has a large
- * loss. True if that is unknown. */
-bool comparison_has_learned(const comparison *c, const runlog_run *run);
+ * loss. With `surely` its loss has to be lower than chance explains, too, where that of each row is known. True if that
+ * is unknown. */
+bool comparison_has_learned(const comparison *c, const runlog_run *run, bool surely);
 
 /* The number of a group's runs that predict one class for all their test rows, and its name; NULL: several, or none. */
 int comparison_only_answer(const comparison *c, const comparison_group *group, const char **name);

@@ -274,7 +274,8 @@ static void add_meaning(const view *v, table *t)
         v->c->about.rows < FEW_ROWS)
         table_add_note(
             t,
-            "From fewer than %d rows, here %zu, such an interval holds the truth in less than 95 %% of cases: from 120 "
+            "From fewer than %d rows, here %zu, such an interval may hold the truth in less than 95 %% of cases: from "
+            "120 "
             "rows in 85 to 99 %%, least for AUC and F1, with many seeds, and where training sometimes fails.",
             FEW_ROWS, v->c->about.rows);
     if (v->most > 1 && says_here(v))
@@ -353,13 +354,15 @@ static void add_pair(const view *v, table *t, const comparison_pair *p, int meas
     table_add_verdict(t, "%s", sentence);
 }
 
-/* The row that has more than a quarter of a group's loss; its share is 0 if there is none. */
+/* The row that has more than a quarter of a group's loss; its share is 0 if there is none, or there are so few rows that
+ * some may well have. */
 static struct comparison_heaviest heavy_row(const comparison_pair pairs[], int count, int group)
 {
-    enum { HEAVY = 4 };
+    enum { HEAVY = 4, ENOUGH = 20 };
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 2; k++)
-            if ((k ? pairs[i].b : pairs[i].a) == group && HEAVY * pairs[i].heaviest[k].share > 1)
+            if ((k ? pairs[i].b : pairs[i].a) == group && pairs[i].rows >= ENOUGH &&
+                HEAVY * pairs[i].heaviest[k].share > 1)
                 return pairs[i].heaviest[k];
     return (struct comparison_heaviest){0};
 }
@@ -530,8 +533,9 @@ static void print_answers(const view *v, const char *format, FILE *out)
     }
 }
 
-/* Counts the runs of a group without a number for the judged measures, and those that have learned nothing. */
-static void count_failures(const view *v, const char *group, int *diverged, int *constant)
+/* Counts the runs of a group without a number for the judged measures, those that have learned nothing, and those that
+ * surely have learned. */
+static void count_failures(const view *v, const char *group, int *diverged, int *constant, int *learned)
 {
     const comparison *c = v->c;
     *diverged = *constant = 0;
@@ -542,7 +546,8 @@ static void count_failures(const view *v, const char *group, int *diverged, int 
             number &= !c->measures[m].judged || isfinite(comparison_value(&run->net, &c->measures[m]));
         if (run->finished && strcmp(run->group, group) == 0) {
             *diverged += !number;
-            *constant += number && !comparison_has_learned(c, run);
+            *constant += number && !comparison_has_learned(c, run, false);
+            *learned += number && comparison_has_learned(c, run, true);
         }
     }
 }
@@ -587,16 +592,15 @@ static void add_only_answer(const view *v, table *t, const comparison_group *gro
 static void add_hints(const view *v, table *t)
 {
     enum { FEW_SAMPLES = 100 };
-    int finished = 0, learned = 0, diverged, constant;
+    int finished = 0, learned = 0, diverged, constant, ignored = 0;
     char no_better[512];
     write_constant_failure(v->c, no_better, sizeof no_better);
     for (int i = 0; i < v->count; i++) {
-        count_failures(v, v->groups[i].name, &diverged, &constant);
+        count_failures(v, v->groups[i].name, &diverged, &constant, &learned);
         finished += v->groups[i].runs;
-        learned += v->groups[i].runs - diverged - constant;
     }
     for (int i = 0; i < v->count; i++) {
-        count_failures(v, v->groups[i].name, &diverged, &constant);
+        count_failures(v, v->groups[i].name, &diverged, &constant, &ignored);
         add_failure(t, &v->groups[i], diverged, "diverged", v->c->about.remedy);
         /* where few runs learn anything, there may be nothing to be learned */
         add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? v->c->about.remedy : NULL);

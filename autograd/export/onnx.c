@@ -53,6 +53,24 @@ static void grouped_linear(const tg_writer *w, const tg_value *value, tg_text *t
     tg_text_add(to, value->input_count > 2 ? ", $2)" : "");
 }
 
+/* True if the first axis stays as it is: one row, of a program that predicts for one. */
+static bool reshapes_rows(const tg_value *value)
+{
+    const tg_value *from = value->inputs[0];
+    return value->size > 0 && value->shape->rank > 1 && value->shape->dim[0] == 1 && from->shape->rank > 1 &&
+           from->shape->dim[0] == 1;
+}
+
+static void reshape(const tg_writer *w, const tg_value *value, tg_text *to)
+{
+    (void)w;
+    const bool rows = reshapes_rows(value);
+    tg_text_add(to, rows ? "Reshape($0, {-1" : "Reshape($0, {$shape");
+    for (int axis = 1; rows && axis < value->shape->rank; axis++)
+        tg_text_add(to, ", %lld", dim(value, axis));
+    tg_text_add(to, "})");
+}
+
 static void conv2d(const tg_writer *w, const tg_value *value, tg_text *to)
 {
     (void)w;
@@ -123,9 +141,13 @@ static const struct {
 } nodes[] = {
 #define TG_ONNX(name, condition, text) {&tg_op_##name, condition, text, NULL},
 #include "autograd/export/onnx.def"
-    {&tg_op_linear, NULL, NULL, linear}, {&tg_op_grouped_linear, NULL, NULL, grouped_linear},
-    {&tg_op_matmul, NULL, NULL, matmul}, {&tg_op_conv2d, NULL, NULL, conv2d},
-    {&tg_op_concat, NULL, NULL, concat}, {&tg_op_self_attention, NULL, NULL, self_attention},
+    {&tg_op_linear, NULL, NULL, linear},
+    {&tg_op_grouped_linear, NULL, NULL, grouped_linear},
+    {&tg_op_matmul, NULL, NULL, matmul},
+    {&tg_op_conv2d, NULL, NULL, conv2d},
+    {&tg_op_concat, NULL, NULL, concat},
+    {&tg_op_reshape, NULL, NULL, reshape},
+    {&tg_op_self_attention, NULL, NULL, self_attention},
 };
 
 static bool refuse(tg_onnx *o, const tg_op *op)
@@ -153,8 +175,10 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
 /* True if a node has the same rows as its operands, however many there are: no shape is written in it. */
 static bool keeps_rows(const tg_value *value)
 {
-    if (value->op == &tg_op_linear || value->op == &tg_op_grouped_linear)
+    if (value->op == &tg_op_linear || value->op == &tg_op_grouped_linear || value->op == &tg_op_normalize)
         return true;
+    if (value->op == &tg_op_reshape)
+        return reshapes_rows(value);
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
         if (nodes[i].op == value->op)
             return nodes[i].text && !strpbrk(nodes[i].text, "{") && strncmp(nodes[i].text, "Gather", 6) != 0 &&
@@ -177,21 +201,17 @@ static bool *find_of_argument(const tg_onnx *o)
     return of_argument;
 }
 
-/* True if the program predicts for one row, and its graph does so for any number of them. What is the same for all
- * rows, such as a number, must have none, or one that is repeated. */
+/* True if the program predicts for one row, and its graph does so for any number of them. What is the same for all rows,
+ * such as a number or a trained scale, is repeated by the operation that meets it. */
 static bool takes_any_rows(const tg_onnx *o, const bool *of_argument)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];
     bool any = of_argument != NULL;
     for (int64_t i = 0; any && i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
-        const bool one_row = value->shape->rank == 2 && value->shape->dim[0] == 1;
-        if (f->places[i].kind == TG_PLACE_NONE)
-            continue;
-        if (of_argument[i])
-            any = one_row && value->size > 0 && (!value->op || keeps_rows(value));
-        else if (value->op)
-            any = one_row || value->shape->rank < 2;
+        if (f->places[i].kind != TG_PLACE_NONE && of_argument[i])
+            any = value->shape->rank > 1 && value->shape->dim[0] == 1 && value->size > 0 &&
+                  (!value->op || keeps_rows(value));
     }
     return any;
 }

@@ -210,7 +210,6 @@ void tg_tape_clear_error(tg_tape *tape)
     if (!tape || !tg_program_failed(&tape->program))
         return;
     tape->program.error.text[0] = '\0';
-    tape->program.error.text[0] = '\0';
     tg_program_cut(&tape->program, tape->program.count); /* what this step has not reached */
 }
 

@@ -25,6 +25,17 @@ static bool fail_at(const tg_card *c, const char *from, const char *end, const c
                    of);
 }
 
+/* True if none is NaN, as they are where training diverged or a file holds NaN. */
+static bool are_numbers(const float *logits, int64_t count)
+{
+    int64_t i = 0;
+    while (i < count && !isnan(logits[i]))
+        i++;
+    return i == count;
+}
+
+static const char no_numbers[] = "the model's logits are not numbers";
+
 static int larger_first(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
@@ -148,6 +159,7 @@ int64_t tg_model_generate(const tg_model *model, const tg_generate_options *opti
     while (fine && count < last) {
         const float *logits = tg_f32(logits_after(&r, ids + first, count - first));
         fine = logits || tg_fail(error, "%s", problem_of(&r));
+        fine = fine && (are_numbers(logits, c->vocabulary) || tg_fail(error, "%s", no_numbers));
         ids[count] = fine ? draw(logits, c->vocabulary, options, rng) : end;
         if (!fine || (c->lines && ids[count] == end))
             break;
@@ -217,6 +229,8 @@ static bool extend(search *s, int64_t length)
                     mask = tg_borrow(s->tape, TG_F32, s->mask, TG_SHAPE(s->count, s->positions));
     const float *logits = tg_f32(tg_seq2seq_next(s->model, x, memory, mask));
     tg_no_grad_end(s->tape);
+    if (logits && !are_numbers(logits, s->count * classes))
+        return tg_tape_fail(s->tape, "%s", no_numbers);
     for (int b = 0; logits && b < s->count; b++) {
         const float *row = logits + b * classes;
         double sum = 0, largest = -INFINITY;

@@ -62,8 +62,8 @@ typedef struct tg_generate_options {
  * temperature). A recurrent net keeps its state from the first character on, so each one takes the same time; a
  * transformer sees the last ones of its context. A model of lines ends at the end of the line. `text` gets the
  * characters after the prompt and a zero byte: length + 1 bytes at most, 4 * length + 1 with card->utf8; NULL: only
- * `each` gets them. Returns the number of bytes; -1, with the error, if the model does not write characters or does not
- * know one of the prompt, or out of memory. */
+ * `each` gets them. Returns the number of bytes; -1, with the error, if the model does not write characters, does not know one
+ * of the prompt or has logits that are NaN, or out of memory. */
 int64_t tg_model_generate(const tg_model *model, const tg_generate_options *options, tg_rng *rng, char *text,
                           tg_error *error);
 

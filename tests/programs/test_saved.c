@@ -254,6 +254,14 @@ END_TEST
 
 /* ---- texts ---- */
 
+/* Makes a number of the last weights NaN, as in a file of a net that diverged. */
+static void spoil(tg_model *m)
+{
+    tg_parameters *set = tg_model_parameters(m);
+    tg_parameter *last = tg_parameters_at(set, tg_parameters_count(set) - 1);
+    tg_parameter_put(last, 0, NAN);
+}
+
 /* Beyond the context that it was trained with, too: each character is drawn from the probabilities after all before it,
  * the first whose sum is above a uniform number. */
 START_TEST(a_recurrent_net_writes_from_all_that_it_has_read)
@@ -296,6 +304,10 @@ START_TEST(a_recurrent_net_writes_from_all_that_it_has_read)
                       before, before + (double)p[ids[i]]);
     }
     tg_tape_free(tape);
+    spoil(m);
+    ck_assert_int_eq(tg_model_generate(m, &how, &rng, text, &error), -1);
+    ck_assert_str_eq(error.text, "the model's logits are not numbers");
+    ck_assert_str_eq(text, "");
     tg_model_free(m);
 }
 END_TEST
@@ -362,6 +374,9 @@ START_TEST(beams_find_the_most_probable_target)
     ck_assert_int_eq(tg_model_generate(m, &(tg_generate_options){.length = 3}, NULL, NULL, &error), -1);
     ck_assert_str_eq(error.text, "tg_model_generate: the model reads pairs; see tg_model_translate");
     ck_assert(!tg_model_predict_rows(m, (double[]){1}, 1, (double[1]){0}, &error));
+    spoil(m);
+    ck_assert_int_eq(tg_model_translate(m, "ba", 2, wide, NULL, &error), -1);
+    ck_assert_str_eq(error.text, "the model's logits are not numbers");
     tg_model_free(m);
     if (_i == 0)
         return;

@@ -62,6 +62,13 @@ tg_tensor tg_neg(tg_tensor x)
     return tg_mul_scalar(x, -1);
 }
 
+/* g times a factor that is constant in pieces, and 0 where that is 0, of an infinite g too: a flat piece hides what comes
+ * after it. */
+static tg_tensor times_or_zero(tg_tensor g, tg_tensor factor)
+{
+    return tg_where(factor, tg_mul(g, factor), tg_scalar_like(g, 0));
+}
+
 /* clamp: g where x is within the limits, including these */
 static bool clamp_shape(tg_value *out)
 {
@@ -75,7 +82,7 @@ static void clamp_loop(const tg_loop *l)
     TG_KERNEL_CALL(l->dtype, clamp, l->n, l->in[0], a->low, a->high, l->out);
 }
 
-TG_GRADIENT(clamp, tg_mul(d->cotangent, tg_equal(d->out, d->in[0])))
+TG_GRADIENT(clamp, times_or_zero(d->cotangent, tg_equal(d->out, d->in[0])))
 
 TG_OPERATION(clamp, 1, TG_ELEMENTWISE | TG_IN_PLACE, clamp_samples, .loop = clamp_loop, .derivative = clamp_derivative,
              .shape = clamp_shape, TG_ATTRIBUTES(clamp_attributes, clamp_fields));
@@ -117,7 +124,7 @@ static tg_tensor limited(tg_tensor x, double reach)
 static tg_tensor to_larger(tg_tensor a, tg_tensor b, tg_tensor g)
 {
     tg_tensor wins_or_ties = tg_greater_equal(a, b), wins = tg_greater(a, b);
-    return tg_mul(g, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
+    return times_or_zero(g, tg_mul_scalar(tg_add(wins, wins_or_ties), 0.5));
 }
 
 static tg_tensor to_smaller(tg_tensor a, tg_tensor b, tg_tensor g)

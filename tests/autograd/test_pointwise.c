@@ -337,6 +337,20 @@ START_TEST(clamp_passes_gradients_between_and_at_its_limits)
 }
 END_TEST
 
+/* As in PyTorch. Logarithm and root have an infinite derivative at 0, which 0 times would make NaN. */
+START_TEST(nothing_passes_where_a_function_is_flat_even_of_an_infinite_cotangent)
+{
+    tg_tensor x = VECTOR(-5, -4, 1, 6), zero = VECTOR(0);
+    ASSERT_ELEMENTS(slope(tg_sqrt(tg_clamp(x, 0, 4)), x), 0, 0, 0.5, 0);
+    ASSERT_ELEMENTS(slope(tg_sqrt(tg_maximum(x, zero)), x), 0, 0, 0.5, 0.5 / sqrt(6));
+    ASSERT_ELEMENTS(slope(tg_sqrt(tg_maximum(zero, x)), x), 0, 0, 0.5, 0.5 / sqrt(6));
+    ASSERT_ELEMENTS(slope(tg_sqrt(tg_neg(tg_minimum(x, zero))), x), -0.5 / sqrt(5), -0.25, 0, 0);
+    ASSERT_ELEMENTS(slope(tg_log(tg_hardsigmoid(x)), x), 0, 0, 0.25, 0);
+    ASSERT_ELEMENTS(slope(slope(tg_sqrt(tg_clamp(x, 0, 4)), x), x), 0, 0, -0.25, 0);
+    ASSERT_ELEMENTS(slope(slope(tg_log(tg_hardsigmoid(x)), x), x), 0, 0, -0.0625, 0);
+}
+END_TEST
+
 START_TEST(where_gives_each_side_the_cotangent_it_chose)
 {
     /* The infinities that are not chosen must not make the gradient NaN. */
@@ -374,6 +388,7 @@ Suite *pointwise_suite(void)
     tcase_add_test(tests, comparisons_give_one_or_zero_and_nan_equals_nothing);
     tcase_add_test(tests, maximum_and_minimum_let_nan_through_and_share_ties);
     tcase_add_test(tests, clamp_passes_gradients_between_and_at_its_limits);
+    tcase_add_test(tests, nothing_passes_where_a_function_is_flat_even_of_an_infinite_cotangent);
     tcase_add_test(tests, where_gives_each_side_the_cotangent_it_chose);
     tcase_add_test(tests, where_broadcasts_all_three);
     suite_add_tcase(suite, tests);

@@ -61,7 +61,7 @@ const tg_rng tg_undrawn;
 
 tg_model *tg_model_new(const tg_model_kind *kind, const tg_rng *rng, const void *config)
 {
-    if (!config || (kind->config_error && kind->config_error(config)))
+    if (!kind || !config || (kind->config_error && kind->config_error(config)))
         return NULL;
     tg_model *model = calloc(1, sizeof *model);
     if (!model)
@@ -121,7 +121,7 @@ tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training)
 
 tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass)
 {
-    return tg_model_run(NULL, model, x, pass, 0, 0);
+    return tg_model_run(NULL, model, x, pass ? pass : &(tg_layer_pass){0}, 0, 0);
 }
 
 /* ---- accuracy ---- */

@@ -70,7 +70,8 @@ void tg_model_add(tg_model *model, const char *name, tg_layer layer);
 /* The model's parameters; they belong to it. */
 tg_parameters *tg_model_parameters(const tg_model *model);
 
-/* Passes x through all layers. `training` is the generator of a training pass, NULL means evaluation. */
+/* Passes x through all layers. `training` is the generator of a training pass, NULL means evaluation, as does a NULL
+ * pass. */
 tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training);
 tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass);
 

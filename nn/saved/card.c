@@ -221,6 +221,8 @@ static tg_json *parse_line(const char *text, char **line, char **copy, tg_error 
 
 tg_card *tg_card_parse(const char *model_text, const char *data_text, tg_error *error)
 {
+    if (!model_text || !data_text)
+        return tg_fail(error, "tg_card_parse: a line is missing"), NULL;
     tg_card *c = calloc(1, sizeof *c);
     if (!c)
         return tg_fail(error, "out of memory"), NULL;

@@ -200,6 +200,8 @@ START_TEST(a_source_that_is_encoded_once_gives_the_bits_of_both_together)
             ck_assert_mem_eq(tg_f32(logits) + b * VOCABULARY, all + ((b + 1) * tokens - 1) * VOCABULARY,
                              VOCABULARY * sizeof *all);
     }
+    const tg_tensor whole = tg_constant(once, TG_I32, source, TG_SHAPE(1, 3));
+    ck_assert(tg_ok(tg_seq2seq_next(net, whole, tg_seq2seq_encode(net, whole, NULL), TG_NONE)));
     tg_tape_free(once), tg_tape_free(together);
     tg_seq2seq_free(net);
 }

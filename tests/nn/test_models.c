@@ -383,6 +383,10 @@ START_TEST(null_and_unfit_inputs_are_errors_in_words)
     ck_assert(!tg_ok(k->forward(model, TG_NONE, NULL)));
     ck_assert(!tg_ok(k->forward(NULL, x, NULL)));
     expect_error("config_error may say why");
+    tg_tape_clear_error(tape);
+    ck_assert(!tg_ok(tg_model_forward_with(model, x, NULL)));
+    expect_error("expected");
+    ck_assert_ptr_null(tg_model_new(NULL, NULL, trained[_i].config));
     ck_assert_ptr_null(k->parameters(NULL));
     k->discard(NULL);
     k->discard(model);

@@ -212,6 +212,8 @@ START_TEST(a_card_refuses_what_it_does_not_have)
     ck_assert(isnan(tg_card_pixel(NULL, 255)));
     tg_card_metadata(NULL, lines);
     ck_assert(lines[1].key && !lines[1].value);
+    ck_assert_ptr_null(tg_card_parse(c->model_text, NULL, NULL));
+    ck_assert_ptr_null(tg_card_parse(NULL, c->data_text, NULL));
     tg_model_set_card(NULL, tg_card_read(c->path, NULL)); /* which frees it */
     tg_model_free(m);
 }

@@ -44,6 +44,8 @@ tg_relative tg_relative_add(tg_parameters *set, const char *name, const tg_relat
 
 int tg_relative_bucket(const tg_relative *relative, int64_t distance)
 {
+    if (!relative)
+        return 0;
     const tg_relative_config *c = &relative->config;
     const int count = count_of(c), exact = count / 2, first = !c->causal && distance > 0 ? count : 0;
     const int64_t d = !c->causal ? llabs(distance) : distance < 0 ? -distance : 0;

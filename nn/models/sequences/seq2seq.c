@@ -176,7 +176,9 @@ static int decoder_of(const tg_seq2seq *net, tg_tape *tape, const char *function
 tg_tensor tg_seq2seq_encode(const tg_seq2seq *net, tg_tensor source, tg_tensor *mask)
 {
     tg_layer_pass pass = {0};
+    tg_tensor unused;
     const int decoder = decoder_of(net, tg_tape_of(source), "tg_seq2seq_encode");
+    mask = mask ? mask : &unused;
     *mask = TG_NONE;
     if (decoder == 0)
         return TG_NONE;

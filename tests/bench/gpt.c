@@ -119,8 +119,9 @@ static bool hold(tg_activation activation, int64_t context, const gpt_settings *
     if (fine)
         race(entries, 3, s->seconds);
     const int64_t before = wrapped_memory_count();
-    fine = fine && run(&c, 10) >= 0;
-    const double allocations = (double)(wrapped_memory_count() - before) / 10;
+    const int steps = s->seconds > 0 ? 10 : 1;
+    fine = fine && run(&c, steps) >= 0;
+    const double allocations = (double)(wrapped_memory_count() - before) / steps;
     if (fine) {
         printf(s->csv ? "%s,%d,%lld,%.1f,%.0f,%g" : "%-12s%4d%8lld%10.0f%12.0f%8g", name, s->threads,
                (long long)context, 1e6 * entries[0].seconds, (double)(c.batch * context) / entries[0].seconds,

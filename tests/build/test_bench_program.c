@@ -293,10 +293,11 @@ static const char *curves(const char *environment)
     static char text[2][1 << 14];
     static int turn;
     char command[600];
-    snprintf(command, sizeof command,
-             "compare --data glyphs --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --overwrite "
-             "--out '%s'",
-             temporary_folder());
+    snprintf(
+        command, sizeof command,
+        "compare --data glyphs --rows 1000 --hidden 32 --seeds 1 --epochs 1 --activations relu --no-plots --overwrite "
+        "--out '%s'",
+        temporary_folder());
     ck_assert_msg(run(environment, command) == 0, "%s", output);
     turn = !turn;
     snprintf(text[turn], sizeof text[turn], "%s", temporary_text("curves.csv"));

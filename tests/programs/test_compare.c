@@ -99,10 +99,11 @@ START_TEST(several_models_are_compared_like_activations)
     ck_assert_double_gt(csv_cell("both/summary.csv", "convnet-relu", "parameters"), 0);
     expect_fine(train_run("compare", "--config both/config.json --seeds 1 --out again"));
     ck_assert(temporary_exists("again/runs/convnet-silu-seed1"));
-    expect_refused(train_run("compare", "--data glyphs --model mlp,autoencoder --out none"),
+    expect_refused(train_run("compare", "--data glyphs --rows 200 --model mlp,autoencoder --out none"),
                    "--model: an autoencoder's losses are not comparable");
-    expect_refused(train_run("compare", "--data glyphs --model mlp,gpt --out none"), "--model gpt reads characters");
-    expect_refused(train_run("compare", "--data glyphs --model mlp,vit --filters 3 --out none"),
+    expect_refused(train_run("compare", "--data glyphs --rows 200 --model mlp,gpt --out none"),
+                   "--model gpt reads characters");
+    expect_refused(train_run("compare", "--data glyphs --rows 200 --model mlp,vit --filters 3 --out none"),
                    "is not for --model mlp");
 }
 END_TEST
@@ -234,26 +235,16 @@ END_TEST
 
 START_TEST(an_interruption_keeps_what_is_finished)
 {
-    char folder[300], path[400], epochs[32];
-    snprintf(folder, sizeof folder, "%s/interrupted", temporary_folder());
-    snprintf(path, sizeof path, "%s/bin/compare", compare_build());
-    snprintf(epochs, sizeof epochs, "%d", 1000000);
     static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
-    pid_t child = fork();
-    if (child == 0) {
-        signal(asking[_i], SIG_DFL); /* under nohup, compare would inherit an ignored signal */
-        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
-        ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
-        execl(path, "compare", "--data", "moons", "--hidden", "4", "--activations", "relu", "--seeds", "1", "--epochs",
-              epochs, "--no-plots", "--out", folder, (char *)NULL);
-        _exit(127);
-    }
-    sleep(1);
-    kill(child, asking[_i]);
     int status;
+    signal(asking[_i], SIG_DFL); /* under nohup, compare would inherit an ignored signal */
+    const pid_t child = train_start("compare", "--data moons --hidden 4 --activations relu --seeds 1 --epochs 1000000 "
+                                               "--no-plots --out interrupted >/dev/null 2>&1");
+    wait_for_row("interrupted/runs/relu-seed1/curves.csv");
+    kill(child, asking[_i]);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 128 + asking[_i]);
-    char *rows = rows_without_seconds(folder);
+    char *rows = rows_without_seconds(temporary_path("interrupted"));
     ck_assert_ptr_nonnull(strstr(rows, "relu,,1,0,1,"));
     free(rows);
 }

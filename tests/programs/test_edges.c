@@ -66,8 +66,7 @@ START_TEST(what_is_gone_at_the_end_is_a_failure)
         "compare --data moons --rows 100 --hidden 4 --epochs 2000 --activations relu --seeds 1"};
     const pid_t child =
         train_start(_i ? "compare" : "train", "%s --no-plots --out o >said 2>&1", strchr(programs[_i], ' '));
-    for (int i = 0; i < 2000 && !temporary_exists(_i ? "o/runs/relu-seed1/curves.csv" : "o/curves.csv"); i++)
-        usleep(1000);
+    wait_for_row(_i ? "o/runs/relu-seed1/curves.csv" : "o/curves.csv");
     char *aside = strdup(temporary_path("o2"));
     ck_assert_int_eq(rename(temporary_path("o"), aside), 0);
     free(aside);

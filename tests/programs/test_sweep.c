@@ -140,8 +140,7 @@ END_TEST
 START_TEST(a_second_process_for_the_same_runs_is_refused)
 {
     const pid_t child = compare_in_a_process(0, "--jobs 1 --epochs 20000 --part 2/2");
-    for (int i = 0; i < 1000 && !temporary_exists("shared/runs/tanh-seed1/curves.csv"); i++)
-        usleep(10000);
+    wait_for_row("shared/runs/tanh-seed1/curves.csv");
     ck_assert_int_eq(train_run("compare", RUNS "--jobs 2 --epochs 20000 --out shared --part 2/2"), 2);
     ck_assert_msg(strstr(train_output, "another process is training the run tanh-seed1; wait") &&
                       strstr(train_output, "--part 1/2"),

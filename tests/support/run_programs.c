@@ -63,6 +63,16 @@ pid_t train_start(const char *program, const char *format, ...)
     return child;
 }
 
+void wait_for_row(const char *name)
+{
+    const char *heading = NULL;
+    for (int i = 0; i < 12000 && !(heading && heading[1]); i++) {
+        usleep(5000);
+        heading = temporary_exists(name) ? strchr(temporary_text(name), '\n') : NULL;
+    }
+    ck_assert_msg(heading && heading[1], "%s has no row", name);
+}
+
 void expect_fine(int status)
 {
     ck_assert_msg(status == 0, "%d: %.600s", status, train_output);

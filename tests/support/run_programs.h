@@ -24,6 +24,9 @@ int run_there(const char *program, const char *arguments);
  * goes. */
 __attribute__((format(printf, 2, 3))) pid_t train_start(const char *program, const char *format, ...);
 
+/* Waits until a CSV file of the temporary folder has a row, for which a program has a minute. */
+void wait_for_row(const char *name);
+
 /* Expects status 0; expects status 2 and one line that contains this. */
 void expect_fine(int status);
 void expect_refused(int status, const char *part);

@@ -304,13 +304,24 @@ static int compare_one(const over_sets *o, int which, int argc, char **argv)
                                   : comparing.status;
 }
 
+/* False and one line if there is no such data: before the first comparison, not after hours of others. */
+static bool is_there(const char *spec, tg_error *error)
+{
+    dataset none;
+    const char *named = source_named(spec, false), *colon = strchr(named, ':');
+    if (!dataset_is_kind(named) && !text_is_named(named))
+        return dataset_load(named, NULL, &none, error);
+    return !colon || strcmp(colon, ":-") == 0 || access(colon + 1, R_OK) == 0 ||
+           tg_fail(error, "%s: %s", colon + 1, strerror(errno));
+}
+
 static bool add_set(over_sets *o, const char *value, tg_error *error)
 {
     if (o->sets == MOST_SETS)
         return tg_fail(error, "--data: more than %d data sets", MOST_SETS);
     split_words(&o->set[o->sets], value);
     name_set(o, o->sets++);
-    return true;
+    return is_there(o->set[o->sets - 1].words[0], error);
 }
 
 /* Adds those of a file, one in each line; empty lines and those that begin with # are passed over. */

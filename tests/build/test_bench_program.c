@@ -1,4 +1,5 @@
 /* The benchmark as users run it. */
+#include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -320,21 +321,23 @@ Suite *bench_program_suite(void)
 {
     Suite *suite = suite_create("bench_program");
     TCase *tests = tcase_create("bench");
+    const TTest *const slow[][4] = {
+        {predictions_and_texts_are_timed},
+        {steps_of_convolutional_nets_are_timed_with_batch_norm_and_without,
+         memory_is_measured_for_each_net_and_activation, the_picture_of_products_has_a_roof_and_every_core},
+        {the_step_as_C_is_timed_beside_the_tape, steps_of_recurrent_nets_are_timed_for_each_cell,
+         steps_of_a_gpt_are_timed_with_several_contexts}}; /* seconds: a row of them a day */
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
-    tcase_add_test(tests, memory_is_measured_for_each_net_and_activation);
-    tcase_add_test(tests, steps_of_recurrent_nets_are_timed_for_each_cell);
-    tcase_add_test(tests, predictions_and_texts_are_timed);
-    tcase_add_test(tests, steps_of_convolutional_nets_are_timed_with_batch_norm_and_without);
-    tcase_add_test(tests, steps_of_a_gpt_are_timed_with_several_contexts);
+    for (int i = today(3); i < 3; i += every(3))
+        for (int k = 0; slow[i][k]; k++)
+            tcase_add_test(tests, slow[i][k]);
     tcase_add_test(tests, recording_is_measured_for_graphs_that_repeat_and_that_change);
     tcase_add_test(tests, steps_with_a_formula_are_timed_beside_those_of_the_built_in_twin);
     tcase_add_test(tests, peers_are_timed_beside_the_tape);
     tcase_add_test(tests, a_peer_that_is_named_and_does_not_start_ends_the_benchmark);
     tcase_add_test(tests, an_option_that_is_wrong_or_changes_nothing_is_refused);
-    tcase_add_test(tests, the_step_as_C_is_timed_beside_the_tape);
     tcase_add_test(tests, products_are_timed_by_each_core_in_a_process_of_its_own);
     tcase_add_test(tests, a_core_that_OpenBLAS_does_not_know_is_told);
-    tcase_add_test(tests, the_picture_of_products_has_a_roof_and_every_core);
 #if defined __x86_64__
     tcase_add_test(tests, with_fused_multiply_adds_products_do_not_depend_on_OpenBLAS);
 #endif

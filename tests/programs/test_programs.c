@@ -1,5 +1,7 @@
 /* The programs, run as users run them. */
+#include "autograd/registry.h"
 #include "tests/support/run_programs.h"
+#include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -52,14 +54,17 @@ START_TEST(fit_learns_the_chessboard_and_writes_its_curves)
 END_TEST
 
 /* Minima by hand: that of x clamp(x + 3, 0, 6) / 6 is exactly at a point of the grid, and sine has two. */
-START_TEST(activations_prints_the_lowest_minimum)
+START_TEST(activations_prints_the_lowest_minimum_and_the_errors_of_other_forms)
 {
-    ck_assert_int_eq(run_there("activations", "--no-plots"), 0);
+    ck_assert_int_eq(run_there("activations", "--no-plots --out a/b"), 0);
     const char *out = temporary_text("out");
     ck_assert_ptr_nonnull(strstr(out, "\nhardswish       -0.3333333  0.6666667  -1.5000000  -0.3750000\n"));
     ck_assert_ptr_nonnull(strstr(out, "\nsine            -0.8414710  0.8414710  -1.5707963  -1.0000000\n"));
     ck_assert_ptr_nonnull(strstr(out, "\nrelu             0.0000000  1.0000000           -           -\n"));
     ck_assert_ptr_nonnull(strstr(out, "\nsilu            -0.2689414  0.7310586  -1.2784645  -0.2784645\n"));
+    ck_assert_ptr_nonnull(strstr(out, "-0.7517915  -0.1699712")); /* minimum of gelu_exact: where, and how low */
+    ck_assert_ptr_nonnull(strstr(out, "4.732e-04    8.685e-04")); /* the largest errors of the tanh form */
+    ck_assert(temporary_exists("a/b/activations.csv"));
 }
 END_TEST
 
@@ -132,16 +137,6 @@ START_TEST(an_operation_of_ones_own_passes_the_gradient_check)
     ck_assert_msg(run("own_operation", output, sizeof output) == 0, "%s", output);
     ck_assert_ptr_nonnull(strstr(output, "derivatives agree on 3 samples")); /* and none on the empty one */
     ck_assert_ptr_nonnull(strstr(output, "squash( 1) =  0.865098"));         /* mish(1), as in any table */
-}
-END_TEST
-
-START_TEST(activations_finds_the_minimum_of_gelu)
-{
-    char arguments[400];
-    snprintf(arguments, sizeof arguments, "activations --no-plots --out '%s/a/b'", temporary_folder());
-    ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
-    ck_assert_ptr_nonnull(strstr(output, "-0.7517915  -0.1699712")); /* minimum of gelu_exact: where, and how low */
-    ck_assert_ptr_nonnull(strstr(output, "4.732e-04    8.685e-04")); /* the largest errors of the tanh form */
 }
 END_TEST
 
@@ -221,9 +216,13 @@ START_TEST(the_environment_says_how_many_threads_there_are)
 }
 END_TEST
 
+/* A quarter of the operations a day. */
 START_TEST(gradcheck_passes_everything_to_second_order_and_says_so_in_its_last_line)
 {
-    ck_assert_msg(run("gradcheck --order 2", output, sizeof output) == 0, "%s", output);
+    char arguments[1500] = "gradcheck --order 2";
+    for (int i = today(4); every(4) > 1 && tg_op_at(i); i += every(4))
+        sprintf(arguments + strlen(arguments), " %s", tg_op_at(i)->name);
+    ck_assert_msg(run(arguments, output, sizeof output) == 0, "%s", output);
     const char *last = strstr(output, " passed, ");
     ck_assert_msg(last && strcmp(last, " passed, 0 failed\n") == 0, "%s", output);
     ck_assert_int_eq(run("gradcheck no_such_operation", output, sizeof output), 2);
@@ -336,7 +335,8 @@ START_TEST(the_short_programs_fail_where_they_cannot_print)
         words[i] = i % 6 == 5 ? '\n' : "kalomi"[i * 7 / 5 % 6];
     temporary_write("words", words, sizeof words);
     temporary_write("images", images, sizeof images);
-    for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+    for (size_t i = (size_t)today(3); access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0];
+         i += (size_t)every(3)) {
         char arguments[100];
         snprintf(arguments, sizeof arguments, "%s >/dev/full #",
                  strchr(commands[i], ' ') ? strchr(commands[i], ' ') : "");
@@ -355,7 +355,7 @@ START_TEST(what_cannot_be_printed_is_told)
 #ifndef TG_NO_BLAS /* without OpenBLAS there is no comparison */
         "bench --nets toy --activations relu --threads 1 --seconds 0 --csv",
 #endif
-        "compare --data moons --rows 60 --epochs 1 --seeds 1 --no-plots --overwrite --format csv",
+        "compare --data moons --rows 60 --epochs 1 --seeds 1 --activations relu --no-plots --overwrite --format csv",
         "train --data moons --rows 60 --epochs 1 --no-plots --overwrite", "activations --no-plots"};
     char arguments[400];
     for (size_t i = 0; access("/dev/full", W_OK) == 0 && i < sizeof commands / sizeof commands[0]; i++) {
@@ -375,14 +375,13 @@ Suite *programs_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, quickstart_learns_the_spirals);
-    tcase_add_test(tests, activations_prints_the_lowest_minimum);
+    tcase_add_test(tests, activations_prints_the_lowest_minimum_and_the_errors_of_other_forms);
     tcase_add_test(tests, fit_learns_the_chessboard_and_writes_its_curves);
     tcase_add_test(tests, names_learns_syllables_and_invents_words);
     tcase_add_test(tests, a_file_that_cannot_be_read_is_told_with_the_reason);
     tcase_add_test(tests, autoencoder_draws_what_comes_back);
     tcase_add_test(tests, mnist_without_its_files_says_so);
     tcase_add_test(tests, an_operation_of_ones_own_passes_the_gradient_check);
-    tcase_add_test(tests, activations_finds_the_minimum_of_gelu);
     tcase_add_test(tests, moments_that_overflow_are_called_so);
     if (ADDRESS_SPACE_CAN_BE_LIMITED)
         tcase_add_test(tests, activations_survives_short_memory);

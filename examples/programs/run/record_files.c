@@ -294,7 +294,7 @@ bool record_read(const char *folder, runlog_run *run, tg_error *error)
 
 /* ---- writing ---- */
 
-static bool put_row(FILE *to, const double *number, int count)
+static void write_row(FILE *to, const double *number, int count)
 {
     for (int c = 0; c < count; c++) {
         fputs(c ? "," : "", to);
@@ -302,6 +302,12 @@ static bool put_row(FILE *to, const double *number, int count)
             fprintf(to, "%.17g", number[c]);
     }
     fputc('\n', to);
+}
+
+/* Appends a row, which is in the file when this returns true. */
+static bool put_row(FILE *to, const double *number, int count)
+{
+    write_row(to, number, count);
     return fflush(to) == 0;
 }
 
@@ -324,7 +330,7 @@ static bool write_table(const void *context, FILE *to)
         fprintf(to, "%s%s", c ? "," : "", t->of->columns[c]);
     fputc('\n', to);
     for (int i = 0; i < t->rows; i++)
-        put_row(to, t->number + i * t->of->count, t->of->count);
+        write_row(to, t->number + i * t->of->count, t->of->count);
     return true;
 }
 

@@ -117,6 +117,7 @@ row thread "gcc, thread" "$parallel" made SANITIZE=thread
 row valgrind "valgrind, memory and leaks" "tape shape safetensors index fuzz" under_valgrind
 row noblas "BLAS=none" all made BLAS=none
 row amalgamation "the library as one file" all made AMALGAMATION=1
+row fingerprints "the same bytes: gcc, clang; -O0 to -O3; one file, many" "" tests/fingerprint/everywhere.sh "$work/fingerprints"
 row cmake "CMake: FetchContent, C++17, Ninja, Debug" "" tests/elsewhere/cmake.sh "$work/cmake"
 row musl "musl: the library as one file" "" elsewhere musl
 row windows "Windows by mingw-w64 and Wine: the same" "" elsewhere windows

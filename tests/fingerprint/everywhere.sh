@@ -2,10 +2,13 @@
 # Compares the fingerprints of trainings with tests/fingerprint/fingerprints.txt, for several compilers, optimisation levels, instruction sets, numbers
 # of threads, C libraries of later Debian releases and, under qemu-user, aarch64. Prints a table with the number of trainings that
 # differ, and fails if one does.
-#   tests/fingerprint/everywhere.sh [FOLDER]     what is built goes into FOLDER; from the top of the tree
+#   tests/fingerprint/everywhere.sh [FOLDER [CELL...]]     what is built goes into FOLDER; from the top of the tree. CELL: gcc-O0,
+#                                                          clang-O3-one-file; if none is given, all, and the rest
 set -u
 folder=${1:-build/fingerprints}
-status=0
+[ $# = 0 ] || shift
+cells="$*"
+status=0 checks=0 failed=0
 
 # row NAME LIST COMMAND...
 row() {
@@ -13,7 +16,9 @@ row() {
     shift 2
     "$@" > "$folder/printed" 2> "$folder/said" || cat "$folder/said"
     differ=$(diff "$wanted" "$folder/printed" | grep -c '^[<>]')
-    printf '%-44s %4d of %d differ\n' "$label" "$differ" "$(wc -l < "$wanted")"
+    of=$(wc -l < "$wanted")
+    printf '%-44s %4d of %d differ\n' "$label" "$differ" "$of"
+    checks=$((checks + of)) failed=$((failed + (differ < of ? differ : of)))
     [ "$differ" = 0 ] || status=1
 }
 
@@ -21,6 +26,7 @@ row() {
 with() {
     name=$1
     shift
+    case " $cells " in "  " | *" $name "*) ;; *) return ;; esac
     case "$*" in
     *AMALGAMATION=1*) program=$folder/$name/one-file/bin/fingerprint ;;
     *) program=$folder/$name/bin/fingerprint ;;
@@ -28,7 +34,7 @@ with() {
     if ! make BUILD="$folder/$name" "$@" "$program" > "$folder/$name.log" 2>&1; then
         tail -n 5 "$folder/$name.log"
         echo "$name: cannot be built"
-        status=1
+        checks=$((checks + 1)) failed=$((failed + 1)) status=1
         return
     fi
     for set in v4 v3 baseline; do
@@ -37,6 +43,11 @@ with() {
         [ $set != baseline ] || list=tests/fingerprint/fingerprints-baseline.txt
         row "$name, $set" $list "$program" --instructions $set
     done
+}
+
+counts() {
+    [ $checks = 0 ] || echo "$((100 * (checks - failed) / checks))%: Checks: $checks, Failures: $failed, Errors: 0"
+    exit $status
 }
 
 mkdir -p "$folder"
@@ -48,6 +59,7 @@ for compiler in gcc clang; do
         with $compiler-O$level-one-file CC=$compiler CFLAGS=-O$level AMALGAMATION=1 BLAS=none
     done
 done
+[ -z "$cells" ] || counts
 for threads in 1 2 3 5 8 16; do
     row "gcc, $threads threads" tests/fingerprint/fingerprints.txt "$folder/gcc-O2/bin/fingerprint" --threads $threads
 done
@@ -82,4 +94,4 @@ if command -v apt-get > /dev/null && [ "$(uname -m)" = x86_64 ]; then
 else
     echo "other glibc: needs apt-get on x86-64, skipped"
 fi
-exit $status
+counts

@@ -37,29 +37,27 @@
 #define TG_SIMD
 #endif
 
-/* Bytes of a vector. */
+/* Bytes of a vector. GCC takes half of AVX's for the first generation of Zen, which computes by halves. */
 #if defined __AVX512F__
 #define TG_VECTOR 64
-#elif defined __AVX__
+#elif defined __AVX__ && (!defined __znver1__ || defined __clang__)
 #define TG_VECTOR 32
 #else
 #define TG_VECTOR 16
 #endif
 
-/* The rows of a tile, whose sums stay in registers. GCC would exchange the loops over rows and steps, and address one
- * operand by its distance from another; either keeps the sums in memory. */
+/* The vectors of a tile, whose sums stay in registers, and how many of them are in a row: more if it is the only row, as
+ * a sum waits for its last multiplication. GCC would exchange the loops over rows and steps, and address one operand by
+ * its distance from another; either keeps the sums in memory. Clang keeps more of them there than these. */
 #if defined __GNUC__ && __GNUC__ >= 8
-#define TG_TILE_ROWS 8
-#define TG_ALL_ROWS _Pragma("GCC unroll 8")
+enum { TG_TILE_SUMS = 12, TG_TILE_VECTORS = 2, TG_ROW_VECTORS = TG_VECTOR == 16 ? 8 : 4 };
+#define TG_ALL_SUMS _Pragma("GCC unroll 12")
 #define TG_UNRELATED(pointer) __asm__("" : "+r"(pointer))
 #else
-#define TG_TILE_ROWS 4
-#define TG_ALL_ROWS
+enum { TG_TILE_SUMS = 4, TG_TILE_VECTORS = 1, TG_ROW_VECTORS = TG_VECTOR == 64 ? 1 : 4 };
+#define TG_ALL_SUMS
 #define TG_UNRELATED(pointer)
 #endif
-
-/* Whether a product of one row takes four vectors at a time: Clang keeps so many sums of the longest in memory. */
-#define TG_WIDE_ROWS (TG_TILE_ROWS == 8 || TG_VECTOR < 64)
 
 typedef float tg_real;
 
@@ -236,66 +234,64 @@ static void pack(size_t k, size_t n, const tg_real *b, size_t step, size_t colum
     }
 }
 
-/* A few rows of a product, and some columns, at most a vector; `lanes` of them are computed. Their sums stay in
- * registers. They begin with the bias, or, if it `adds`, with what is in `out`. */
-TG_INLINE void multiply_tile(size_t rows, size_t columns, size_t lanes, size_t k, const tg_real *a, size_t a_row,
-                             size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, int adds,
-                             tg_real *out, size_t out_row, size_t out_column)
+/* A few rows of a product, and some columns: `vectors` of `lanes` each are computed, of which the last columns are not
+ * stored. Their sums stay in registers. They begin with the bias, or, if it `adds`, with what is in `out`. */
+TG_INLINE void multiply_tile(size_t rows, size_t vectors, size_t columns, size_t lanes, size_t k, const tg_real *a,
+                             size_t a_row, size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias,
+                             int adds, tg_real *out, size_t out_row, size_t out_column)
 {
-    tg_real sum[TG_TILE_ROWS][TG_VECTOR / sizeof(tg_real)];
+    tg_real sum[TG_TILE_SUMS][TG_VECTOR / sizeof(tg_real)];
     TG_UNRELATED(a);
-    for (size_t r = 0; r < rows; r++)
+    for (size_t i = 0; i < rows * vectors; i++) {
+        const size_t r = i / vectors, first = i % vectors * lanes;
         TG_SIMD
         for (size_t c = 0; c < lanes; c++)
-            sum[r][c] = adds && c < columns ? out[r * out_row + c * out_column] : bias && c < columns ? bias[c] : 0;
-    for (size_t t = 0; t < k; t++)
-        TG_ALL_ROWS
-        for (size_t r = 0; r < rows; r++)
-            TG_SIMD
-            for (size_t c = 0; c < lanes; c++)
-                sum[r][c] = fma_of(a[r * a_row + t * a_step], b[t * b_step + c], sum[r][c]);
-    for (size_t r = 0; r < rows; r++)
-        TG_SIMD
-        for (size_t c = 0; c < columns; c++)
-            out[r * out_row + c * out_column] = sum[r][c];
-}
-
-/* The same for all rows, in tiles of nearly equal size. */
-TG_INLINE void multiply_columns(size_t m, size_t columns, size_t lanes, size_t k, const tg_real *a, size_t a_row,
-                                size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias, int adds,
-                                tg_real *out, size_t out_row, size_t out_column)
-{
-    const size_t tiles = (m + TG_TILE_ROWS - 1) / TG_TILE_ROWS, rows = (m + tiles - 1) / tiles, rest = m % rows;
-    for (size_t r = 0; r < m - rest; r += rows)
-        multiply_tile(rows, columns, lanes, k, a + r * a_row, a_row, a_step, b, b_step, bias, adds,
-                      out + r * out_row, out_row, out_column);
-    if (rest)
-        multiply_tile(rest, columns, lanes, k, a + (m - rest) * a_row, a_row, a_step, b, b_step, bias, adds,
-                      out + (m - rest) * out_row, out_row, out_column);
-}
-
-/* One row of a product, of four vectors of columns: a single one would wait for each of its multiplications. */
-TG_INLINE void multiply_row(size_t k, const tg_real *a, size_t a_step, const tg_real *b, size_t b_step,
-                            const tg_real *bias, int adds, tg_real *out, size_t out_column)
-{
-    enum { LANES = TG_VECTOR / sizeof(tg_real) };
-    tg_real sum[4][LANES];
-    for (size_t v = 0; v < 4; v++)
-        TG_SIMD
-        for (size_t c = 0; c < LANES; c++)
-            sum[v][c] = adds ? out[(v * LANES + c) * out_column] : bias ? bias[v * LANES + c] : 0;
-    for (size_t t = 0; t < k; t++, b += b_step) {
-        const tg_real factor = a[t * a_step];
-        TG_ALL_ROWS
-        for (size_t v = 0; v < 4; v++)
-            TG_SIMD
-            for (size_t c = 0; c < LANES; c++)
-                sum[v][c] = fma_of(factor, b[v * LANES + c], sum[v][c]);
+            sum[i][c] = first + c >= columns ? 0
+                        : adds               ? out[r * out_row + (first + c) * out_column]
+                        : bias               ? bias[first + c]
+                                             : 0;
     }
-    for (size_t v = 0; v < 4; v++)
+    for (size_t t = 0; t < k; t++)
+        TG_ALL_SUMS
+        for (size_t r = 0; r < rows; r++) {
+            const tg_real factor = a[r * a_row + t * a_step];
+            TG_ALL_SUMS
+            for (size_t v = 0; v < vectors; v++)
+                TG_SIMD
+                for (size_t c = 0; c < lanes; c++)
+                    sum[r * vectors + v][c] = fma_of(factor, b[t * b_step + v * lanes + c], sum[r * vectors + v][c]);
+        }
+    for (size_t i = 0; i < rows * vectors; i++) {
+        const size_t first = i % vectors * lanes, some = columns - first < lanes ? columns - first : lanes;
         TG_SIMD
-        for (size_t c = 0; c < LANES; c++)
-            out[(v * LANES + c) * out_column] = sum[v][c];
+        for (size_t c = 0; c < some; c++)
+            out[i / vectors * out_row + (first + c) * out_column] = sum[i][c];
+    }
+}
+
+/* The same for all rows, in tiles of nearly equal size. So many steps at a time that their columns of B stay in the L1
+ * cache. */
+TG_INLINE void multiply_columns(size_t m, size_t vectors, size_t columns, size_t lanes, size_t k, const tg_real *a,
+                                size_t a_row, size_t a_step, const tg_real *b, size_t b_step, const tg_real *bias,
+                                int adds, tg_real *out, size_t out_row, size_t out_column)
+{
+    const size_t most = TG_TILE_SUMS / vectors, tiles = (m + most - 1) / most, rows = (m + tiles - 1) / tiles,
+                 rest = m % rows, steps = tiles > 1 && k > 512 ? 400 : k;
+    size_t t = 0;
+    do {
+        const tg_real *from = t == 0 ? bias : NULL;
+        const int more = adds || t > 0;
+        const size_t some = k - t < steps ? k - t : steps;
+        for (size_t r = 0; r < m - rest; r += rows)
+            multiply_tile(rows, vectors, columns, lanes, some, a + r * a_row, a_row, a_step, b, b_step, from, more,
+                          out + r * out_row, out_row, out_column);
+        if (rest)
+            multiply_tile(rest, vectors, columns, lanes, some, a + (m - rest) * a_row, a_row, a_step, b, b_step, from,
+                          more, out + (m - rest) * out_row, out_row, out_column);
+        a += steps * a_step;
+        b += steps * b_step;
+        t += steps;
+    } while (t < k);
 }
 
 /* out [m, n] = bias + A B: A [m, k], whose element (r, t) is a[r * a_row + t * a_step]; B [k, n], whose rows begin at
@@ -307,14 +303,16 @@ TG_INLINE void multiply(size_t m, size_t n, size_t k, const tg_real *a, size_t a
 {
     const size_t most = TG_VECTOR / sizeof(tg_real), width = panel ? b_step : n, lanes = width < most ? width : most;
     const size_t rest = n % lanes, last = panel || n < lanes ? n - rest : n - lanes; /* or compute some columns twice */
+    const size_t vectors = m == 1 ? TG_ROW_VECTORS : TG_TILE_VECTORS, together = vectors * lanes;
     size_t c = 0;
-    for (; TG_WIDE_ROWS && m == 1 && !panel && c + 4 * most <= n; c += 4 * most)
-        multiply_row(k, a, a_step, b + c, b_step, bias ? bias + c : NULL, adds, out + c * out_column, out_column);
+    for (; c + together <= n && (!panel || width % together == 0); c += together)
+        multiply_columns(m, vectors, together, lanes, k, a, a_row, a_step,
+                         panel ? b + c / width * panel + c % width : b + c, b_step, bias ? bias + c : NULL, adds, out + c * out_column, out_row, out_column);
     for (; c < n - rest; c += lanes)
-        multiply_columns(m, lanes, lanes, k, a, a_row, a_step, panel ? b + c / width * panel + c % width : b + c,
+        multiply_columns(m, 1, lanes, lanes, k, a, a_row, a_step, panel ? b + c / width * panel + c % width : b + c,
                          b_step, bias ? bias + c : NULL, adds, out + c * out_column, out_row, out_column);
     if (rest)
-        multiply_columns(m, n - last, lanes, k, a, a_row, a_step,
+        multiply_columns(m, 1, n - last, lanes, k, a, a_row, a_step,
                          panel ? b + last / width * panel + last % width : b + last, b_step,
                          bias ? bias + last : NULL, adds, out + last * out_column, out_row, out_column);
 }

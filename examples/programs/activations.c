@@ -162,7 +162,8 @@ static void print_normal(void)
     table_add_column(t, &(table_column){.name = "gain", .meaning = "weights of deviation gain / sqrt(fan_in) keep it"});
     table_add_column(t, &(table_column){.name = "E f'^2", .meaning = "factor of the variance of gradients"});
     table_add_column(t, &(table_column){.name = "dead", .meaning = "share of z where f' is 0"});
-    table_add_column(t, &(table_column){.name = "Lipschitz", .meaning = "the largest |f'| on [-8, 8]"});
+    table_add_column(t,
+                     &(table_column){.name = "Lipschitz", .meaning = "the largest |f'| on [-8, 8], in steps of 0.001"});
     for (int a = 0; tg_activation_name((tg_activation)a); a++) {
         tg_moments m;
         if (!tg_activation_measure((tg_activation)a, &m))

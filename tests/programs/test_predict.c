@@ -167,6 +167,8 @@ START_TEST(an_unknown_category_is_named_or_ignored)
         ck_assert(i == 0 || fabs(got[i] - got[i - 1]) > 1e-3);
     }
     expect_refused(train_run("predict", "--model m --data csv:new.csv --unknown maybe"), "--unknown");
+    expect_refused(train_run("predict", "--model m --data nowhere.csv"),
+                   "there is no file 'nowhere.csv'; csv:FILE is a table");
 }
 END_TEST
 

@@ -318,7 +318,9 @@ bool inputs_load(const char *spec, const inputs_options *options, const tg_card 
                images = c->spec.image_width > 0;
     bool fine;
     if (!csv && !idx)
-        fine = tg_fail(error, "--data '%.100s': expected csv:FILE or idx:PATH", spec);
+        fine = strchr(spec, ':')
+                   ? tg_fail(error, "--data '%.100s': expected csv:FILE or idx:PATH", spec)
+                   : tg_fail(error, "there is no file '%.200s'; csv:FILE is a table, idx:PATH images", spec);
     else if (csv == images)
         fine =
             tg_fail(error, "--data '%.100s': the model takes %s", spec, images ? "images, idx:PATH" : "rows, csv:FILE");

@@ -44,6 +44,9 @@ else
         skip pytest pytest
         shows wheel right . venv/bin/python -c 'import test_spring as t; t.test_right(); t.test_wrong(); print("right")'
     fi
+    shows wheel_project 'ValueError: project failed: ZeroDivisionError' . venv/bin/python -c 'import tapegrad
+try: tapegrad.gradcheck(lambda x: x * x, lambda x: 2 * x, 3.0, project=lambda x: 1 / 0)
+except ValueError as error: print("ValueError:", error)'
     shows wheel_without_numpy False . venv/bin/python -c 'import tapegrad, sys; tapegrad.gradcheck(lambda x: x * x, lambda x: 2 * x, 3.0); print("numpy" in sys.modules)'
     printf 'import ctypes, math, tapegrad\n%s\n%s\n%s\n' 'print(tapegrad.accuracy(lambda x: x / 2 * (1 + math.erf(x * math.sqrt(0.5)))))' \
         'h = ctypes.CDLL("../gelu_header/many-c.so").many_gelu_exact_grad_f32' \

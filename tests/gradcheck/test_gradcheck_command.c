@@ -44,7 +44,8 @@ static const char source[] =
     "        describe(is(mode, \"name\") ? \"a <b> & \\\\u0007 \\\\\\\"c\\\\\\\" \\\\u00e4\" : f ? \"second\" : "
     "\"square\", is(mode, "
     "\"float\") ? \", \\\"type\\\": \\\"f32\\\"\" : is(mode, \"promise\") ? \", \\\"value_rtol\\\": [0.1]\" : "
-    "is(mode, \"promises\") ? \", \\\"value_atol\\\": [1, 2]\" : \"\");\n"
+    "is(mode, \"promises\") ? \", \\\"value_atol\\\": [1, 2]\" : is(mode, \"unmoved\") ? \", "
+    "\\\"projects\\\": true\" : \"\");\n"
     "        while (fgets(line, sizeof line, stdin)) {\n"
     "            double x[4];\n"
     "            int found = 0;\n"
@@ -71,6 +72,7 @@ static const char source[] =
     "\"name\") ? 1.8 : 2;\n"
     "            if (is(mode, \"raises\") && asked % 7 == 0) puts(\"{\\\"error\\\": \\\"ValueError: not "
     "there\\\"}\");\n"
+    "            else if (strstr(line, \"\\\"project\\\"\")) puts(\"{\\\"error\\\": \\\"ValueError: off\\\"}\");\n"
     "            else if (is(mode, \"says\")) puts(\"{\\\"error\\\": \\\"ValueError: no\\\"}\");\n"
     "            else if (is(mode, \"sizes\")) puts(\"{\\\"out\\\": [[1, 2, 3]]}\");\n"
     "            else if (is(mode, \"arrays\")) puts(\"{\\\"out\\\": [[1, 2], [1]]}\");\n"
@@ -142,6 +144,7 @@ static const struct {
     {"wrong", "--rtol 0.2", 0, "\n1 passed, 0 failed\n"},
     {"promise", "--here-only", 0, "\nsquare     passed "},
     {"promises", "", 2, "gradcheck: --command: 'square': its value_atol has 2 numbers, where 1 are expected\n"},
+    {"unmoved", "", 1, "\nsquare: its project says: ValueError: off\n"},
     {"sizes", "", 1, "\nsquare: array 0 of its value has 3 numbers, where 2 are expected\n"},
     {"arrays", "", 1, "\nsquare: its value gives 2 arrays, where 1 are expected\n"},
     {"words", "", 1, "\nsquare: array 0 of its value is no list of numbers\n"},

@@ -114,6 +114,11 @@ static bool until_thirty(int64_t evaluations, void *user)
     return evaluations < 30;
 }
 
+static bool until(int64_t evaluations, void *user)
+{
+    return evaluations < *(const int64_t *)user;
+}
+
 START_TEST(progress_may_end_a_check)
 {
     int64_t next = 0;
@@ -122,6 +127,12 @@ START_TEST(progress_may_end_a_check)
         check_chain(&c, 0, 0, (tg_gradcheck_options){.progress = until_thirty, .user = &next});
     ck_assert_msg(result.passed && result.ended, "%s", result.why);
     ck_assert_int_eq(result.evaluations, 30);
+    for (int64_t last = 0; last < 4; last++) { /* the given point takes two, a comparison two to four */
+        const tg_gradcheck_result early =
+            check_chain(&c, 0, 0, (tg_gradcheck_options){.progress = until, .user = &last});
+        ck_assert_msg(early.status == TG_GRADCHECK_REFUSED && strstr(early.why, "chain: nothing was compared"), "%s",
+                      early.why);
+    }
 }
 END_TEST
 

@@ -160,13 +160,14 @@ static bool ask(remote_function *r, const char *what, const void *const *in, con
     return fine;
 }
 
-/* Inputs as they are allowed, all in double; they stay as they are if the program fails. */
+/* Inputs as they are allowed, all in double. Without them nothing can be compared. */
 static void ask_projection(double *const *inputs, void *user)
 {
     remote_function *r = user;
     const tg_gradcheck_type type = r->box.type;
     r->box.type = TG_GRADCHECK_F64; /* of these arrays */
-    ask(r, "project", (const void *const *)inputs, NULL, NULL, false, (void *const *)inputs);
+    if (!ask(r, "project", (const void *const *)inputs, NULL, NULL, false, (void *const *)inputs))
+        r->broken |= !signals_caught();
     r->box.type = type;
 }
 

@@ -244,6 +244,33 @@ START_TEST(accuracy_is_promised_by_output)
 }
 END_TEST
 
+/* sin x, with noise that is another in each call, as of sums whose order many threads decide. */
+static bool shaky(const void *const *in, void *const *out, void *user)
+{
+    double *calls = user;
+    *(double *)out[0] = sin(*(const double *)in[0]) * (1 + 1e-10 * noise_at((const double[]){++*calls, 0.5}));
+    return true;
+}
+
+static bool shaky_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    (void)user;
+    *(double *)gradients[0] = cos(*(const double *)in[0]) * *(const double *)cotangents[0];
+    return true;
+}
+
+START_TEST(what_differs_within_its_accuracy_is_the_same)
+{
+    double x = 0.7, calls = 0;
+    const tg_black_box box = {.value = shaky, .vjp = shaky_vjp, .user = &calls};
+    const tg_gradcheck_input in = {.data = &x};
+    tg_gradcheck_result result = tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.value_rtol = 1e-10});
+    ck_assert_msg(result.passed, "%s", result.why);
+    result = tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.value_rtol = 1e-13});
+    ck_assert_msg(!result.passed && result.status != TG_GRADCHECK_WRONG, "%s", result.why);
+}
+END_TEST
+
 /* max(x, 0), whose derivative at 0, where the checker puts elements, is 0. */
 static bool ramp(const void *const *in, void *const *out, void *user)
 {
@@ -381,6 +408,7 @@ Suite *gradcheck_known_suite(void)
     tcase_add_test(all, no_step_passes_the_largest);
     tcase_add_test(all, wanted_accuracy_decides);
     tcase_add_test(all, accuracy_is_promised_by_output);
+    tcase_add_test(all, what_differs_within_its_accuracy_is_the_same);
     tcase_add_test(all, promised_accuracy_leaves_kinks_what_they_are);
     tcase_add_test(all, what_a_steep_function_does_far_away_hides_no_error);
     tcase_add_test(all, a_projection_leaves_the_directions_that_are_allowed);

@@ -79,11 +79,11 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
 
 /* The difference and its extrapolations, which remove the terms of t^2, t^4, ... of the error. An entry is as good as
  * it agrees with the one to its left and the one above that; the best one counts. These also agree where a kink lies at
- * 8/9 of a step: then differences over smaller steps, whose error is a quarter each time, do not come closer. */
+ * 8/9 of a step: then differences over smaller steps, whose error is a quarter each time, come hardly closer. */
 static void extrapolate(tg_check_slope *s)
 {
     const double rounding = s->plain.rounding, away = fabs(s->plain.value - s->now.value);
-    if (s->rows > 0 && away > fabs(s->row[0] - s->now.value) / 2 &&
+    if (s->rows > 0 && away > fabs(s->row[0] - s->now.value) * 5 / 16 &&
         away > TG_SAFETY * (s->now.error + s->now.rounding + rounding))
         s->now.error = away;
     double above = s->row[0], entry = s->row[0] = s->plain.value, power = 1;

@@ -163,15 +163,16 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
 }
 
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that
- * it lies between them, or where slopes grow towards the point, that proves nothing; nor do several kinks at once, between
- * which a derivative may lie outside.
- * One that is infinite or NaN is wrong where slopes stay finite; at the caller's point, anywhere. */
+ * it lies between them, that proves nothing, nor where slopes grow towards the point and the function changes as much
+ * before the neighbours as in the longest step; nor do several kinks at once, between which a derivative may lie
+ * outside. One that is infinite or NaN is wrong where slopes stay finite; at the caller's point, anywhere. */
 static void judge_unlike(const tg_check *c, const tg_check_line *line, const tg_check_slope *s,
                          const tg_check_around *a, bool usable, double uncertain, tg_gradcheck_result *v)
 {
     const double lost = TG_SAFETY * s->noise / c->first, kink = s->kink / 2 > lost ? s->kink / 2 + lost : 0;
     const bool finite = (usable || is_bounded(a, 0)) && a->near_size <= (1 + 1. / TG_SAFETY) * a->far_size && !a->ends,
-               grows = !a->ends && a->near_size > TG_SAFETY * (a->far_size + a->rounding),
+               grows = !a->ends && a->near_size > TG_SAFETY * (a->far_size + a->rounding) &&
+                       TG_SAFETY * c->near * a->near_size > s->longest * s->move,
                contradicted = usable && !grows && fabs(s->analytic - s->best.value) > uncertain + kink;
     if (!isfinite(s->analytic)) {
         v->kinks = 0;

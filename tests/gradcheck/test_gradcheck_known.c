@@ -306,6 +306,60 @@ START_TEST(promised_accuracy_leaves_kinks_what_they_are)
 }
 END_TEST
 
+/* tanh(1e6 W x) in float, at an x of about 1e-6: where the usual steps are far too long, extrapolations of these agree
+ * by chance. */
+enum { ROWS = 3, COLUMNS = 4 };
+
+static double layer(const float *x, int row, double *slopes)
+{
+    double sum = 0;
+    for (int i = 0; i < COLUMNS; i++)
+        sum += sin(1 + 3 * i + 7 * row) * 1e6 * x[i];
+    for (int i = 0; i < COLUMNS; i++)
+        slopes[i] = (1 - tanh(sum) * tanh(sum)) * sin(1 + 3 * i + 7 * row) * 1e6;
+    return tanh(sum);
+}
+
+static bool small_layer(const void *const *in, void *const *out, void *user)
+{
+    double slopes[COLUMNS];
+    (void)user;
+    for (int row = 0; row < ROWS; row++)
+        ((float *)out[0])[row] = (float)layer(in[0], row, slopes);
+    return true;
+}
+
+static bool small_layer_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    double g[COLUMNS] = {0}, slopes[COLUMNS];
+    (void)user;
+    for (int row = 0; row < ROWS; row++) {
+        layer(in[0], row, slopes);
+        for (int i = 0; i < COLUMNS; i++)
+            g[i] += slopes[i] * ((const float *)cotangents[0])[row];
+    }
+    for (int i = 0; i < COLUMNS; i++)
+        ((float *)gradients[0])[i] = (float)g[i];
+    return true;
+}
+
+START_TEST(promised_accuracy_makes_no_long_step_right)
+{
+    const tg_shape rows = TG_SHAPE(ROWS);
+    const tg_black_box box = {
+        .type = TG_GRADCHECK_F32, .outputs = &rows, .output_count = 1, .value = small_layer, .vjp = small_layer_vjp};
+    for (int seed = 0; seed < 40; seed++) {
+        double x[COLUMNS];
+        for (int i = 0; i < COLUMNS; i++)
+            x[i] = sin(seed * 5 + i + .3) * 1e-6;
+        const tg_gradcheck_input in = {.shape = TG_SHAPE(COLUMNS), .data = x};
+        const tg_gradcheck_result result =
+            tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed, .value_rtol = 1e-5});
+        ck_assert_msg(result.passed || result.status == TG_GRADCHECK_CANNOT_TELL, "seed %d: %s", seed, result.why);
+    }
+}
+END_TEST
+
 /* Of an x of 1e-8, 1e16 x^2 and exp(1e9 x), which change by many times themselves in the usual steps; *user times their
  * derivative. */
 static bool steep(const void *const *in, void *const *out, void *user)
@@ -410,6 +464,7 @@ Suite *gradcheck_known_suite(void)
     tcase_add_test(all, accuracy_is_promised_by_output);
     tcase_add_test(all, what_differs_within_its_accuracy_is_the_same);
     tcase_add_test(all, promised_accuracy_leaves_kinks_what_they_are);
+    tcase_add_test(all, promised_accuracy_makes_no_long_step_right);
     tcase_add_test(all, what_a_steep_function_does_far_away_hides_no_error);
     tcase_add_test(all, a_projection_leaves_the_directions_that_are_allowed);
     suite_add_tcase(suite, all);

@@ -123,6 +123,8 @@ cases = [
     ("rain, whose adjoint is scaled by 1e-3 twice too often (WRF 2356)", False, lambda x: x[0] * x[1] + 5.4 * (x[2] * 1e3) ** 0.125 * x[0], lambda x: np.array([x[1] + 5.4 * (x[2] * 1e3) ** 0.125, x[0], 5.4e3 * 0.125 * (x[2] * 1e3) ** -0.875 * x[0] * 1e-6]), [7.0, 0.5, 2e-3], {"low": 0.0}),
     ("an adjoint that never writes the ends of its range (ectrans 242)", False, lambda x: v64[:30] @ stencil(x), lambda x: stencil_adjoint(v64[:30], 32, 1), many[:32], {}),
     ("the same, written to the ends", True, lambda x: v64[:30] @ stencil(x), lambda x: stencil_adjoint(v64[:30], 32), many[:32], {}),
+    ("values that differ from call to call by 1e-12 (pytorch 2710)", True, lambda x: np.sin(x).sum() * (1 + 1e-12 * rng.uniform(-1, 1)), np.cos, c3, {"value_rtol": 1e-12}),
+    ("the same, 3 % off", False, lambda x: np.sin(x).sum() * (1 + 1e-12 * rng.uniform(-1, 1)), lambda x: 1.03 * np.cos(x), c3, {"value_rtol": 1e-12}),
     ("a tail of 1e-30, 10 % off", False, lambda x: np.exp(-x).sum(), lambda x: -1.1 * np.exp(-x), [69.0, 70.0], {}),
 ]
 

@@ -123,6 +123,11 @@ blanks) # in every path; by pkg-config, and by CMake
             "cmake build/six" | grep -q six
             ! ldd "cmake build/six" | grep -q libtapegrad
         done
+        mv "with blank" "moved away" # a package may be moved
+        rm -rf "cmake build"
+        cmake -S . -B "cmake build" -DCMAKE_PREFIX_PATH="$folder/moved away" > cmake.log 2>&1 && cmake --build "cmake build" >> cmake.log 2>&1 ||
+            { cat cmake.log >&2; exit 1; }
+        mv "moved away" "with blank"
     fi
     # CMakeLists.txt builds the library as the Makefile does: it names the same pieces for exported C.
     [ "$(sed -n '/^set(pieces coefficients/,/)/p' "$tree/CMakeLists.txt" | tr -d '\n' | sed 's/set(pieces //; s/).*//; s/  */ /g')" = "$(sed -n '/^PIECES_OF/,/)))/p' "$tree/Makefile" |
@@ -158,7 +163,7 @@ amalgamation) # by the command of docs/install.md, but quicker; the header by ev
     "$build/bin/fingerprint" | diff - out
     ;;
 
-parts) # by the command of docs/install.md; at most half of the lines and 400 kB of code in a program, and the bytes of the whole
+parts) # by the command of docs/install.md; less than half of the lines and 400 kB of code in a program, and the bytes of the whole
     MAKEFLAGS='' make -s -C "$tree" amalgamation PARTS=mlp BUILD="$build" DEPENDENCIES=skip
     mkdir part
     cp "$build/amalgamation-mlp/tapegrad.c" "$build/amalgamation-mlp/tapegrad.h" part

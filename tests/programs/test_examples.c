@@ -1,6 +1,7 @@
 /* The examples that solve an equation and learn an image: their data files against numbers computed elsewhere. And the
  * README's command on a table. */
 #include "tests/support/run_programs.h"
+#include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
@@ -154,8 +155,10 @@ Suite *examples_suite(void)
     tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, recurrent_nets_learn_the_adding_problem, 0, getenv("TG_LONG") ? 2 : 1);
-    tcase_add_test(tests, the_solution_of_burgers_equation_is_that_of_cole_and_hopf);
-    tcase_add_test(tests, sines_learn_an_image_whose_derivatives_are_those_of_the_formula);
+    if (today(2) == 0) /* one of them a day */
+        tcase_add_test(tests, the_solution_of_burgers_equation_is_that_of_cole_and_hopf);
+    if (today(2) == 1 || every(2) == 1)
+        tcase_add_test(tests, sines_learn_an_image_whose_derivatives_are_those_of_the_formula);
     tcase_add_test(tests, an_example_is_short_and_opens_with_what_it_shows);
     tcase_add_test(tests, the_readmes_command_on_a_table_works_as_it_is);
     suite_add_tcase(suite, tests);

@@ -20,14 +20,13 @@ START_TEST(what_was_drawn_is_named)
     } commands[] = {{"compare", "--data moons --activations relu --epochs 2 --seeds 1"},
                     {"train", "--data moons --epochs 2"},
                     {"train", "--data sine --epochs 2"}};
-    for (size_t i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < sizeof commands / sizeof commands[0];
-         i++) {
+    for (int i = today(3); system("gnuplot --version >/dev/null 2>&1") == 0 && i < 3; i += every(3)) {
         char name[64];
-        expect_fine(train_run(commands[i].program, "%s --rows 60 --out %zu", commands[i].arguments, i));
+        expect_fine(train_run(commands[i].program, "%s --rows 60 --out %d", commands[i].arguments, i));
         const char *files = strstr(train_output, "config.json; ");
         ck_assert_msg(files != NULL, "%s", train_output);
         for (int p = 0; p < 6; p++) {
-            snprintf(name, sizeof name, "%zu/%s.png", i, pictures[p]);
+            snprintf(name, sizeof name, "%d/%s.png", i, pictures[p]);
             const bool drawn = temporary_exists(name);
             snprintf(name, sizeof name, " %s,", pictures[p]);
             ck_assert_msg((strstr(files, name) != NULL) == drawn, "%s:%s %s", commands[i].arguments, name, files);
@@ -87,7 +86,7 @@ START_TEST(pictures_are_drawn_again_by_hand)
         return;
     ck_assert_ptr_nonnull(getcwd(top, sizeof top));
     setenv("TOP", top, 1);
-    for (int i = today(3); i < 5; i += every(3)) {
+    for (int i = today(5); i < 5; i += every(5)) {
         setenv("FOLDER", made[i].folder, 1);
         expect_fine(train_run(made[i].program, "--data moons --rows 60 %s --out \"$FOLDER\"", made[i].arguments));
         int drawn = 0;

@@ -45,7 +45,9 @@ typedef struct tg_export_step {
     tg_export_tensor input, target; /* a batch: [rows, ...] */
     tg_tensor loss;                 /* a scalar on which tg_backward has been called on this tape */
     tg_export_rule rule;
-    double rate, weight_decay, beta1, beta2, epsilon, momentum;
+    double rate, weight_decay;    /* 0: 1e-3, and none */
+    double beta1, beta2, epsilon; /* 0: 0.9, 0.999 and 1e-8 */
+    double momentum;              /* SGD; 0: none */
     bool nesterov;
 } tg_export_step;
 

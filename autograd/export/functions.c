@@ -148,8 +148,9 @@ static void put_rate_head(tg_writer *w)
 static void put_rate(tg_writer *w)
 {
     char number[40];
+    const double rate = w->config->step->rate;
     tg_text_add(&w->text, "/* The learning rate of the steps to come. */\n");
-    tg_writer_say(w, 0, "static double rate = %s;", tg_writer_number(w->config->step->rate, number));
+    tg_writer_say(w, 0, "static double rate = %s;", tg_writer_number(rate != 0 ? rate : 1e-3, number));
     tg_text_add(&w->text, "\n");
     begin(w, put_rate_head);
     tg_text_add(&w->text, "\n    rate = next;\n}\n\n");
@@ -214,9 +215,9 @@ static void put_constants(tg_writer *w)
         tg_writer_say(w, 1, "(void)decay;");
         return;
     }
-    put_constant(w, "beta1", s->beta1);
-    put_constant(w, "beta2", s->beta2);
-    put_constant(w, "epsilon", s->epsilon);
+    put_constant(w, "beta1", s->beta1 != 0 ? s->beta1 : 0.9);
+    put_constant(w, "beta2", s->beta2 != 0 ? s->beta2 : 0.999);
+    put_constant(w, "epsilon", s->epsilon != 0 ? s->epsilon : 1e-8);
     tg_writer_say(w, 1,
                   "(void)decay;\n"
                   "state.power1 = state.begun ? state.power1 * beta1 : beta1;\n"

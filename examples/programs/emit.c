@@ -182,9 +182,6 @@ static bool record_step(ports *p, tg_tape *tape, const tg_card *c, const tg_mode
                                .rule = (tg_export_rule)options_position(optimizers, s->optimizer),
                                .rate = s->lr > 0 ? s->lr : traits->lr,
                                .weight_decay = s->decay,
-                               .beta1 = 0.9,
-                               .beta2 = 0.999,
-                               .epsilon = 1e-8,
                                .momentum = s->momentum,
                                .nesterov = s->momentum > 0};
     p->config.step = &p->step;

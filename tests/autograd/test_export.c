@@ -332,11 +332,11 @@ static void expect_training(net_spec spec, const tg_optimizer_config *how, tg_ex
                                  .target = {target, images ? mean + width : NULL, images ? scale + width : NULL},
                                  .loss = loss,
                                  .rule = rule,
-                                 .rate = how->lr,
+                                 .rate = how->lr, /* zeros are the optimiser's defaults, as there */
                                  .weight_decay = how->weight_decay,
-                                 .beta1 = 0.9,
-                                 .beta2 = 0.999,
-                                 .epsilon = 1e-8,
+                                 .beta1 = how->beta1,
+                                 .beta2 = how->beta2,
+                                 .epsilon = how->epsilon,
                                  .momentum = how->momentum,
                                  .nesterov = how->nesterov};
     free(exported(&(tg_export_config){.input = {row}, .output = {output}, .step = &step}));
@@ -386,7 +386,8 @@ START_TEST(thousand_steps_leave_the_same_weights)
         tg_optimizer_config how;
         tg_export_rule rule;
     } each[] = {{{.kind = TG_ADAMW, .lr = 1e-2, .weight_decay = 0.1}, TG_EXPORT_ADAMW},
-                {{.kind = TG_ADAM, .lr = 1e-2, .weight_decay = 0.01}, TG_EXPORT_ADAM},
+                {{.kind = TG_ADAM, .lr = 1e-2, .weight_decay = 0.01, .beta1 = 0.8, .beta2 = 0.99, .epsilon = 1e-6},
+                 TG_EXPORT_ADAM},
                 {{.kind = TG_SGD, .lr = 1e-2, .weight_decay = 0.01, .momentum = 0.9, .nesterov = true}, TG_EXPORT_SGD}};
     for (int i = 0; i < 3; i++)
         expect_training(spec, &each[i].how, each[i].rule, 1000, COMPILERS_ALL);

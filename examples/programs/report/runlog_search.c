@@ -232,6 +232,26 @@ static void write_tried(const runlog *log, FILE *words)
                 log->activations.count > 1 ? "All are" : "It is", log->points.list[end], log->about.wider);
 }
 
+static bool has_finished(const runlog *log, int activation, int point)
+{
+    bool any = false;
+    for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
+        any |= run->finished && run->activation == activation && run->point == point;
+    return any;
+}
+
+/* The number of unfinished runs, if some activation has no finished one: nothing is known of its points. */
+static int count_lacking(const runlog *log)
+{
+    int unfinished = 0;
+    bool lacks = false;
+    for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
+        unfinished += !run->finished;
+    for (int a = 0; a < (int)log->activations.count; a++)
+        lacks |= !has_finished(log, a, runlog_best_point(log, a));
+    return lacks ? unfinished : 0;
+}
+
 char *runlog_edge_hint(const runlog *log)
 {
     char *hint = NULL;
@@ -243,7 +263,7 @@ char *runlog_edge_hint(const runlog *log)
         least = fmin(least, value_of(log->points.list[i], "lr"));
         greatest = fmax(greatest, value_of(log->points.list[i], "lr"));
     }
-    for (int a = 0; least < greatest && a < (int)log->activations.count; a++) {
+    for (int a = 0; least < greatest && !count_lacking(log) && a < (int)log->activations.count; a++) {
         const double rate = value_of(log->points.list[runlog_best_point(log, a)], "lr");
         if (rate == least || rate == greatest)
             fprintf(words, "%s%s at %g",
@@ -259,7 +279,7 @@ runlog *runlog_at_best(const runlog *log, bool common)
     runlog *best = runlog_new(log->directory);
     size_t size;
     FILE *words = memory_checked(system_open_memory(&best->note, &size));
-    const int of_all = common && log->count ? runlog_best_point(log, -1) : -1;
+    const int of_all = common && log->count ? runlog_best_point(log, -1) : -1, unfinished = count_lacking(log);
     best->borrows = true;
     best->activations = log->activations;
     best->points = log->points;
@@ -267,21 +287,26 @@ runlog *runlog_at_best(const runlog *log, bool common)
     if (of_all >= 0)
         fprintf(words, "All are at %s%s, the best for all together by validation.", log->points.list[of_all],
                 edge(log, of_all));
+    else if (unfinished)
+        fprintf(words, "%d of %d runs have not finished; of the others each is at its best by validation:", unfinished,
+                log->count);
     else
         fputs("Each is at its best by validation:", words);
     for (int a = 0; a < (int)log->activations.count; a++) {
         const int point = of_all >= 0 ? of_all : runlog_best_point(log, a);
-        if (of_all < 0)
+        if (of_all < 0 && !has_finished(log, a, point))
+            fprintf(words, "%s %s none", a ? ";" : "", log->activations.list[a]);
+        else if (of_all < 0)
             fprintf(words, "%s %s %s%s", a ? ";" : "", log->activations.list[a], log->points.list[point],
-                    log->about.tried ? "" : edge(log, point));
+                    log->about.tried || unfinished ? "" : edge(log, point));
         for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
             if (run->activation == a && run->point == point)
                 best->runs[best->count++] = *run;
     }
     fputs(of_all < 0 ? "." : "", words);
-    if (of_all < 0 && log->activations.count > 1)
+    if (of_all < 0 && log->activations.count > 1 && !unfinished)
         write_order(log, words);
-    if (of_all < 0 && log->about.tried)
+    if (of_all < 0 && log->about.tried && !unfinished)
         write_tried(log, words);
     if (of_all < 0 && log->about.unsearched)
         fprintf(words, " %s", log->about.unsearched);

@@ -173,7 +173,8 @@ static void judge_unlike(const tg_check *c, const tg_check_line *line, const tg_
     const bool finite = (usable || is_bounded(a, 0)) && a->near_size <= (1 + 1. / TG_SAFETY) * a->far_size && !a->ends,
                grows = !a->ends && a->near_size > TG_SAFETY * (a->far_size + a->rounding) &&
                        TG_SAFETY * c->near * a->near_size > s->longest * s->move,
-               contradicted = usable && !grows && fabs(s->analytic - s->best.value) > uncertain + kink;
+               between = kink > 0 && agrees(c, s, a->low, a->high, TG_SAFETY * a->rounding),
+               contradicted = usable && !grows && !between && fabs(s->analytic - s->best.value) > uncertain + kink;
     if (!isfinite(s->analytic)) {
         v->kinks = 0;
         set(c, s, s->best.value, 0, finite || !c->at[0] ? TG_GRADCHECK_NOT_FINITE : TG_GRADCHECK_CANNOT_TELL, v);

@@ -119,6 +119,7 @@ row noblas "BLAS=none" all made BLAS=none
 row amalgamation "the library as one file" all made AMALGAMATION=1
 row fingerprints "the same bytes: gcc, clang; -O0 to -O3; one file, many" "" tests/fingerprint/everywhere.sh "$work/fingerprints"
 row cmake "CMake: FetchContent, C++17, Ninja, Debug" "" tests/elsewhere/cmake.sh "$work/cmake"
+row conan "a package of Conan, static and shared" "" tests/elsewhere/packages.sh "$work/packages"
 row musl "musl: the library as one file" "" elsewhere musl
 row windows "Windows by mingw-w64 and Wine: the same" "" elsewhere windows
 row programs "programs on Windows: Linux's bytes" "" tests/elsewhere/programs.sh "$work/programs"

@@ -1,0 +1,13 @@
+# The library as a port of vcpkg, of the tree that this file is in: vcpkg install tapegrad --overlay-ports=tools/vcpkg (docs/install.md).
+get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}")
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/tapegrad)
+vcpkg_fixup_pkgconfig()
+if(VCPKG_LIBRARY_LINKAGE STREQUAL "static")
+  file(GLOB others "${CURRENT_PACKAGES_DIR}/lib/*.so*" "${CURRENT_PACKAGES_DIR}/debug/lib/*.so*")
+else()
+  file(GLOB others "${CURRENT_PACKAGES_DIR}/lib/*.a" "${CURRENT_PACKAGES_DIR}/debug/lib/*.a")
+endif()
+file(REMOVE_RECURSE ${others} "${CURRENT_PACKAGES_DIR}/debug/include" "${CURRENT_PACKAGES_DIR}/debug/share")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")

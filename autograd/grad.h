@@ -15,9 +15,10 @@
 TG_API_BEGIN
 
 /* Differentiates a scalar (one element) and adds d loss / d p to the gradient of every parameter p it depends on, and
- * of every tg_variable and retained tensor. May be called several times. A parameter's gradients add up, also over steps,
- * until an optimiser's step, or has_gradient = false, starts afresh; those of other tensors add up within a step. False if
- * the tape has an error; gradients that were written before the error remain: call tg_parameters_clear_gradients before the next pass. */
+ * of every tg_variable and retained tensor. May be called several times. A parameter's gradients add up, also over
+ * steps, until an optimiser's step, or has_gradient = false, starts afresh; those of other tensors add up within a
+ * step. False if the tape has an error; gradients that were written before the error remain: call
+ * tg_parameters_clear_gradients before the next pass. */
 bool tg_backward(tg_tensor loss);
 
 /* tg_backward for a tensor of any shape, from a cotangent of the same shape. */
@@ -32,8 +33,8 @@ tg_tensor tg_retain_gradient(tg_tensor x);
 
 /* Calls `hook` with the complete cotangent of x in every backward pass of this step that reaches x. What it returns
  * replaces the cotangent (return `cotangent` to only read it). Hooks of one tensor run in the order in which they were
- * added. They may record and differentiate as if outside the pass. A hook inside a checkpoint belongs to the result that
- * was recorded: a second derivative goes through the one that the first pass computed again, without it. */
+ * added. They may record and differentiate as if outside the pass. A hook inside a checkpoint belongs to the result
+ * that was recorded: a second derivative goes through the one that the first pass computed again, without it. */
 typedef tg_tensor (*tg_hook_function)(tg_tensor cotangent, void *user);
 bool tg_add_hook(tg_tensor x, tg_hook_function hook, void *user);
 

@@ -82,8 +82,8 @@ typedef struct tg_derive {
     tg_tensor *gradient;
 } tg_derive;
 
-/* The argument of a joint derivative: all values that an operation computed with one tensor as its input number `input`,
- * and their cotangents. It returns the sum over them of (d out / d in)^T cotangent, of the shape of `in`. */
+/* The argument of a joint derivative: all values that an operation computed with one tensor as its input number
+ * `input`, and their cotangents. It returns the sum over them of (d out / d in)^T cotangent, of the shape of `in`. */
 typedef struct tg_joint_use {
     tg_tensor out, cotangent; /* the cotangent is like out */
 } tg_joint_use;

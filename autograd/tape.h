@@ -48,11 +48,11 @@ void tg_tape_trim(tg_tape *tape);
  *     tg_tape_save_memory(tape, true);
  *
  * Losses, gradients, and what no operation has used can be read as ever; of other results, those given to tg_keep. An
- * attempt to read one that may be forgotten is an error of the tape that names it, in the first step already. Operations
- * can use all of them. The memory is shared as the steps before used it, so a step that uses an overwritten result has
- * all overwritten ones computed again: to avoid that, give to tg_keep what only some steps use late, or record such
- * steps on another tape. It is an error if a parameter has changed in between. The first steps take as much memory as
- * without: results share it once steps repeat. To be called before a step records anything. */
+ * attempt to read one that may be forgotten is an error of the tape that names it, in the first step already.
+ * Operations can use all of them. The memory is shared as the steps before used it, so a step that uses an overwritten
+ * result has all overwritten ones computed again: to avoid that, give to tg_keep what only some steps use late, or
+ * record such steps on another tape. It is an error if a parameter has changed in between. The first steps take as much
+ * memory as without: results share it once steps repeat. To be called before a step records anything. */
 void tg_tape_save_memory(tg_tape *tape, bool on);
 
 /* Keeps the elements of a result until the tape is reset, or until the checkpoint that it is in ends, also on a tape

@@ -27,8 +27,9 @@ typedef enum tg_activation {
 #include "nn/activations.def"
 } tg_activation;
 
-/* The name, "gelu_exact", "swiglu", ..., and the formula as text. NULL past the end of the list. The name of a formula is
- * its text, with which a file or another process finds it again; its label is the word in front of it ("mine"), if any. */
+/* The name, "gelu_exact", "swiglu", ..., and the formula as text. NULL past the end of the list. The name of a formula
+ * is its text, with which a file or another process finds it again; its label is the word in front of it ("mine"), if
+ * any. */
 const char *tg_activation_name(tg_activation activation);
 const char *tg_activation_label(tg_activation activation);
 const char *tg_activation_formula(tg_activation activation);

@@ -20,12 +20,12 @@
  *     a < b  <= > >= == !=    1 or 0
  *     where(c, a, b)          a where c is not 0, else b. Both are computed: an infinite derivative of the one that
  *                             was not chosen gives NaN, as in PyTorch
- *     max(a, b) min(a, b)     at a tie half of the derivative goes to each; max(0, x) is relu(x), with derivative 0 at 0
+ *     max(a, b) min(a, b)     at a tie half of the derivative goes to each; max(0, x) is relu(x), derivative 0 at 0
  *     clamp(a, low, high)     limits are numbers; also leaky_relu(a, slope), elu(a, alpha), power(a, exponent)
- *     NAME(a), NAME(a, b)     every function of elementwise.def: exp, tanh, sigmoid, erf, softplus, silu, gelu_exact, ...
+ *     NAME(a), NAME(a, b)     every function of elementwise.def: exp, tanh, sigmoid, erf, softplus, silu, ...
  *
- * A trained number is a parameter, with this value at first, of the layer that has the activation: one for the layer, or
- * one for each of its units.
+ * A trained number is a parameter, with this value at first, of the layer that has the activation: one for the layer,
+ * or one for each of its units.
  */
 #ifndef TG_FORMULA_H
 #define TG_FORMULA_H
@@ -46,8 +46,8 @@ enum {
 
 typedef struct tg_formula tg_formula;
 
-/* The formula, to be freed; NULL and the error, with the column where the text goes wrong, what was expected there and a
- * similar name, if it is no formula, is too long or nested too deeply, or if out of memory. */
+/* The formula, to be freed; NULL and the error, with the column where the text goes wrong, what was expected there and
+ * a similar name, if it is no formula, is too long or nested too deeply, or if out of memory. */
 tg_formula *tg_formula_new(const char *text, tg_error *error);
 void tg_formula_free(tg_formula *formula);
 
@@ -68,8 +68,8 @@ typedef struct tg_formula_number {
 /* Number `index` of the trained numbers; NULL past the end. */
 const tg_formula_number *tg_formula_number_at(const tg_formula *formula, int index);
 
-/* The formula of inputs[0] = x, or of inputs[0] = u and inputs[1] = v, element by element. `numbers` are tensors for its
- * trained numbers that broadcast to the inputs; NULL: their first values. */
+/* The formula of inputs[0] = x, or of inputs[0] = u and inputs[1] = v, element by element. `numbers` are tensors for
+ * its trained numbers that broadcast to the inputs; NULL: their first values. */
 tg_tensor tg_formula_apply(const tg_formula *formula, const tg_tensor inputs[], const tg_tensor numbers[]);
 
 TG_API_END

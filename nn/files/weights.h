@@ -26,7 +26,8 @@ TG_API_BEGIN
 enum { TG_WEIGHTS_METADATA = 3 };
 
 /* Sets the lines "activation", "config" (unless it is NULL) and "tapegrad" (the version) that tg_weights_save writes,
- * and returns their number. For tg_training_state_save, whose files tg_weights_load reads too. The texts are not copied.
+ * and returns their number. For tg_training_state_save, whose files tg_weights_load reads too. The texts are not
+ * copied.
  */
 int tg_weights_metadata(tg_metadata lines[TG_WEIGHTS_METADATA], tg_activation activation, const char *config);
 

@@ -30,9 +30,9 @@ bool tg_decoder_reads(const tg_model *model);
  * if it cannot be read so, or out of memory. */
 tg_decoder *tg_decoder_new(const tg_model *model, int64_t most);
 
-/* Reads `count` more tokens, at least 1: the logits of the one after them, [1, vocabulary], until the next call. Inert if
- * there are more than `most` tokens in all, a token is not of the vocabulary, the model's weights have changed since the
- * first token, or out of memory: then the decoder must be restarted. */
+/* Reads `count` more tokens, at least 1: the logits of the one after them, [1, vocabulary], until the next call. Inert
+ * if there are more than `most` tokens in all, a token is not of the vocabulary, the model's weights have changed since
+ * the first token, or out of memory: then the decoder must be restarted. */
 tg_tensor tg_decoder_read(tg_decoder *decoder, const int32_t *tokens, int64_t count);
 
 /* How many tokens were read since the beginning or the last restart. */

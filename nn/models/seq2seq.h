@@ -54,8 +54,8 @@ tg_tensor tg_seq2seq_forward(const tg_seq2seq *net, tg_tensor ids, tg_rng *train
  *     tg_tensor logits = tg_seq2seq_next(net, target, memory, mask);      // i32 [batch, tokens] -> [batch, vocabulary]
  *
  * The sources are padded to the longest, or further. The memory is [batch, positions, width], the mask [batch,
- * positions]; NULL, where no source is padded: it is not wanted. The logits are those after the last of 1 to `context` tokens that the decoder reads; where the source is
- * padded to the context, with the bits of tg_seq2seq_forward. */
+ * positions]; NULL, where no source is padded: it is not wanted. The logits are those after the last of 1 to `context`
+ * tokens that the decoder reads; where the source is padded to the context, with the bits of tg_seq2seq_forward. */
 tg_tensor tg_seq2seq_encode(const tg_seq2seq *net, tg_tensor source, tg_tensor *mask);
 tg_tensor tg_seq2seq_next(const tg_seq2seq *net, tg_tensor target, tg_tensor memory, tg_tensor mask);
 

@@ -83,7 +83,8 @@ tg_card *tg_card_read(const char *path, tg_error *error);
 tg_card *tg_card_parse(const char *model_text, const char *data_text, tg_error *error);
 void tg_card_free(tg_card *card);
 
-/* The lines for tg_fit_config.metadata or tg_parameters_save; they live as long as the card. NULL has values of NULL. */
+/* The lines for tg_fit_config.metadata or tg_parameters_save; they live as long as the card. NULL has values of
+ * NULL. */
 enum { TG_CARD_LINES = 4 };
 void tg_card_metadata(const tg_card *card, tg_metadata lines[TG_CARD_LINES]);
 
@@ -96,8 +97,9 @@ double tg_card_category(const tg_card *card, size_t column, const char *category
 /* The category of a number in a row; NULL if it is none or stands for other ones. */
 const char *tg_card_category_name(const tg_card *card, size_t column, double number);
 
-/* What may stand for a missing value in a row where training had none: the number whose input is 0: the mean of training,
- * the median if there is a limit, or 0 in a column of 0 and 1; of categories the most frequent one in training, -1 if the file does not say. */
+/* What may stand for a missing value in a row where training had none: the number whose input is 0: the mean of
+ * training, the median if there is a limit, or 0 in a column of 0 and 1; of categories the most frequent one in
+ * training, -1 if the file does not say. */
 double tg_card_fill(const tg_card *card, size_t column);
 
 /* Sets the inputs that come from a column. `value` is the number of the table or a category's number; NaN: missing.

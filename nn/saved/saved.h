@@ -62,16 +62,16 @@ typedef struct tg_generate_options {
  * temperature). A recurrent net keeps its state from the first character on, so each one takes the same time; a
  * transformer sees the last ones of its context. A model of lines ends at the end of the line. `text` gets the
  * characters after the prompt and a zero byte: length + 1 bytes at most, 4 * length + 1 with card->utf8; NULL: only
- * `each` gets them. Returns the number of bytes; -1, with the error, if the model does not write characters, does not know one
- * of the prompt or has logits that are NaN, or out of memory. */
+ * `each` gets them. Returns the number of bytes; -1, with the error, if the model does not write characters, does not
+ * know one of the prompt or has logits that are NaN, or out of memory. */
 int64_t tg_model_generate(const tg_model *model, const tg_generate_options *options, tg_rng *rng, char *text,
                           tg_error *error);
 
 /* Writes the target of a source with a model of pairs (seq2seq): the most probable one that a beam search finds, which
  * keeps the `beams` most probable beginnings of each length; 1 is greedy decoding. `target` gets it, at most
- * card->spec.context characters, each of up to 4 bytes with card->utf8, and a zero byte; `log_probability` gets that of the target, NULL: it is not wanted.
- * Returns its number of bytes; -1, with the error, if the model does not read pairs, does not know a character of the
- * source, the source is too long, or out of memory. */
+ * card->spec.context characters, each of up to 4 bytes with card->utf8, and a zero byte; `log_probability` gets that of
+ * the target, NULL: it is not wanted. Returns its number of bytes; -1, with the error, if the model does not read
+ * pairs, does not know a character of the source, the source is too long, or out of memory. */
 int64_t tg_model_translate(const tg_model *model, const char *source, int beams, char *target, double *log_probability,
                            tg_error *error);
 

@@ -73,7 +73,7 @@ FORMULAS = [
     ("abs(x) + abs(x - 1)", "abs(x) + abs(x - 1)"),
     ("max(x, x^2)", "maximum(x, x**2)"),
     ("sqrt(clamp(x, 0, 2.5))", "sqrt(clamp(x, 0, 2.5))"),
-    ("log(max(x^3, 0.01 x)) / 2", "log(maximum(x**3, 0.01 * x)) / 2"),
+    ("sqrt(max(x^3, 0)) / 2", "sqrt(maximum(x**3, 0 * x)) / 2"),
     ("min(max(x, -1), 1)", "minimum(maximum(x, -1 + 0 * x), 1 + 0 * x)"),
     ("max(0, x) - 0.1 max(0, -x)", "relu(x) - 0.1 * relu(-x)"),
     ("where(abs(x) < 1, x^2 / 2, abs(x) - 0.5)", "where(abs(x) < 1, x**2 / 2, abs(x) - 0.5)"),

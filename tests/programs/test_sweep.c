@@ -94,6 +94,26 @@ START_TEST(a_folder_that_another_process_checks_is_claimed)
 }
 END_TEST
 
+/* The folder may appear between two looks at it, and then it is no file. */
+START_TEST(a_folder_that_another_process_makes_is_none_that_a_file_has)
+{
+    enum { CHECKS = 4000 };
+    char folder[200];
+    snprintf(folder, sizeof folder, "%s", temporary_path("checked"));
+    const pid_t other = fork();
+    while (other == 0) {
+        mkdir(folder, 0777);
+        rmdir(folder);
+    }
+    bool is_file = false;
+    for (int i = 0; i < CHECKS && !is_file; i++) /* where it has just vanished, it cannot be written into */
+        is_file = !files_check_folder(folder, &error) && strstr(error.text, "a file has this name");
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    ck_assert_msg(!is_file, "%s", error.text);
+}
+END_TEST
+
 /* Four processes at once, of which one is killed; the plain command trains what that has left. */
 START_TEST(parts_at_once_make_the_table_of_one_process)
 {
@@ -172,6 +192,7 @@ Suite *sweep_suite(void)
     tcase_add_test(tests, parts_cover_all_runs_once);
     tcase_add_test(tests, wrong_parts_are_refused);
     tcase_add_test(tests, a_folder_that_another_process_checks_is_claimed);
+    tcase_add_test(tests, a_folder_that_another_process_makes_is_none_that_a_file_has);
     tcase_add_test(tests, parts_at_once_make_the_table_of_one_process);
     tcase_add_test(tests, parts_make_a_whole);
     tcase_add_test(tests, a_second_process_for_the_same_runs_is_refused);

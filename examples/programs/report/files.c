@@ -99,14 +99,16 @@ bool files_check_folder(const char *folder, tg_error *error)
     if (!copy_name(path, folder, error))
         return false;
     /* finds the nearest folder that exists; creates nothing below it, where another process may be about to write */
-    for (struct stat status; stat(path, &status) != 0;) {
+    struct stat status;
+    while (stat(path, &status) != 0) {
         const int reason = errno;
-        if ((reason != ENOENT && reason != ENOTDIR) || lstat(path, &status) == 0)
+        const bool is_link = lstat(path, &status) == 0 && !S_ISDIR(status.st_mode); /* no folder made just now */
+        if ((reason != ENOENT && reason != ENOTDIR) || is_link)
             return refuse_folder(error, path, reason == ENOENT ? EEXIST : reason);
         char *slash = strrchr(path, '/');
         strcpy(!slash ? path : slash == path ? path + 1 : slash, slash ? "" : ".");
     }
-    return is_directory(path) ? check_writable(path, error) : refuse_folder(error, path, ENOTDIR);
+    return S_ISDIR(status.st_mode) ? check_writable(path, error) : refuse_folder(error, path, ENOTDIR);
 }
 
 /* True for the name of a temporary file or folder of any process: NAME.safetensors.NUMBER.tmp as the library writes, or

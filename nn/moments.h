@@ -16,8 +16,8 @@ typedef struct tg_moments {
     double mean, variance, square; /* E f, E f^2 - (E f)^2, E f^2 */
     double derivative_square;      /* E f'^2: what a layer does to the variance of gradients */
     double dead;                   /* share of z with f'(z) = 0 */
-    double
-        largest_derivative; /* the largest |f'| on [-8, 8], in steps of 0.001; infinite if it is larger at 1,000 or 10^6 */
+    /* The largest |f'| on [-8, 8], in steps of 0.001; infinite if it is larger at 1,000 or 10^6. */
+    double largest_derivative;
 } tg_moments;
 
 /* Computes them in double, by integration: to about 14 digits, also with kinks. Where f has a pole or oscillates

@@ -1,6 +1,5 @@
-/* Words: the sentences of a result, and what the report of a failure shows: the
- * inputs, the derivatives without the random cotangents, and what the fault
- * looks like. */
+/* Words: the sentences of a result, and what the report of a failure shows: the inputs, the derivatives without the
+ * random cotangents, and what the fault looks like. */
 #include "autograd/gradcheck/check.h"
 
 #include "autograd/base/numbers.h"
@@ -8,14 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The largest number of elements shown of an input, of inputs listed, and the
- * largest Jacobian compared, per side. */
+/* The largest number of elements shown of an input, of inputs listed, and the largest Jacobian compared, per side. */
 enum { SHOWN = 8, LISTED = 12, LARGEST_SIDE = 256 };
 
 /* ---- sentences ---- */
 
-/* Words for a simple factor between found and expected, like "twice as large";
- * NULL for other factors. */
+/* Words for a simple factor between found and expected, like "twice as large"; NULL for other factors. */
 static const char *name_factor(const tg_check *c, double factor, char *text, size_t size)
 {
     enum { SIMPLE = 1000 };
@@ -52,16 +49,14 @@ void tg_check_say_failure(const tg_check *c, tg_gradcheck_result *v, const char 
     tg_text_add(&text, "%s: the derivative gives %.9g, ", c->at, v->analytic);
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
         tg_text_add(&text,
-                    "but finite differences converge neither at the point (%.9g) "
-                    "nor around it, so that they cannot "
+                    "but finite differences converge neither at the point (%.9g) nor around it, so that they cannot "
                     "tell whether it is right",
                     v->numeric);
     else if (v->status == TG_GRADCHECK_NOT_FINITE)
         tg_text_add(&text, "finite differences %.9g", v->numeric);
     else {
         tg_text_add(&text,
-                    "%s %.9g: off by %.3g, where %.3g is the largest error that "
-                    "differences and rounding explain",
+                    "%s %.9g: off by %.3g, where %.3g is the largest error that differences and rounding explain",
                     v->kinks ? "the nearest of the slopes around it is" : "finite differences give", v->numeric,
                     v->error, v->bound);
         add_factor(&text, c, v);
@@ -94,9 +89,7 @@ void tg_check_say_limits(const tg_check *c, tg_gradcheck_result *v)
     if (v->failed > 0)
         tg_text_add(&text, "; %lld of %lld evaluations failed", (long long)v->failed, (long long)v->evaluations);
     if (v->passed && c->options.directions > 0)
-        tg_text_add(&text,
-                    "; one wrong element of %lld may have gone unseen if it is off "
-                    "by less than %.2g",
+        tg_text_add(&text, "; one wrong element of %lld may have gone unseen if it is off by less than %.2g",
                     (long long)c->variables, v->hidden);
     if (v->ended)
         tg_text_add(&text, "; ended after %lld evaluations%s", (long long)v->evaluations, c->stage ? c->stage : "");
@@ -106,9 +99,8 @@ void tg_check_say_limits(const tg_check *c, tg_gradcheck_result *v)
 
 /* ---- the Jacobian ---- */
 
-/* Of element j of the derivative below (of the result, at order 1) by variable
- * i: what the derivative gives for a cotangent that is one at j and else zero,
- * and what differences do. Below order 1, cotangents are all one. */
+/* Of element j of the derivative below (of the result, at order 1) by variable i: what the derivative gives for a
+ * cotangent that is one at j and else zero, and what differences do. Below order 1, cotangents are all one. */
 typedef struct jacobian {
     const tg_check *c;
     int64_t rows, columns;     /* j, i */
@@ -153,8 +145,8 @@ static void fill_jacobian(tg_check *c, int order, jacobian *j)
         fill_column(c, order, i, j);
 }
 
-/* The entry of the largest number of a matrix, less the other one if there is
- * one, from variable `from` to the one before `to`. */
+/* The entry of the largest number of a matrix, less the other one if there is one, from variable `from` to the one
+ * before `to`. */
 static int64_t largest_of(const jacobian *j, const double *matrix, const double *less, int64_t from, int64_t to)
 {
     int64_t entry = from;
@@ -170,9 +162,8 @@ static int64_t largest_of(const jacobian *j, const double *matrix, const double 
 
 /* ---- what the fault looks like ---- */
 
-/* How many elements have all derivatives as expected by another part, times a
- * factor; with n > 1 each matrix in them is transposed, n being its rows or its
- * columns. */
+/* How many elements have all derivatives as expected by another part, times a factor; with n > 1 each matrix in them is
+ * transposed, n being its rows or its columns. */
 static int64_t count_like(const jacobian *j, const tg_check_part *other, double factor, int64_t n)
 {
     const tg_check_part *part = j->part;
@@ -207,8 +198,8 @@ static bool is_right(tg_text *text, const jacobian *j)
     if (off < 10 * j->c->promise)
         tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
     else
-        tg_text_add(text, "for a cotangent of one at one element it is right: the "
-                          "fault is in what it does with others");
+        tg_text_add(text,
+                    "for a cotangent of one at one element it is right: the fault is in what it does with others");
     return true;
 }
 
@@ -321,9 +312,8 @@ static bool has_derivatives(const tg_check *c)
            c->variables <= LARGEST_SIDE;
 }
 
-/* The failure in a line. Where the derivative of a single element follows, its
- * two numbers are not here: those of the check are products with a random
- * cotangent. */
+/* The failure in a line. Where the derivative of a single element follows, its two numbers are not here: those of the
+ * check are products with a random cotangent. */
 static void add_failure(tg_text *text, const tg_check *c)
 {
     const tg_gradcheck_result *v = &c->result;
@@ -332,16 +322,13 @@ static void add_failure(tg_text *text, const tg_check *c)
         tg_text_add(text, "%s\n\n", v->why);
         return;
     }
-    tg_text_add(text,
-                "%s, %s: off by %.3g of its size, where differences and rounding "
-                "explain %.3g",
-                c->name, v->where, v->error / size, v->bound / size);
+    tg_text_add(text, "%s, %s: off by %.3g of its size, where differences and rounding explain %.3g", c->name, v->where,
+                v->error / size, v->bound / size);
     add_factor(text, c, v);
     tg_text_add(text, "\n\n");
 }
 
-/* The entry with the largest error, at the failing element if that is known;
- * and the explanation. */
+/* The entry with the largest error, at the failing element if that is known; and the explanation. */
 static void add_derivatives(tg_check *c, void *to)
 {
     tg_text *text = to;

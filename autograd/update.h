@@ -80,6 +80,11 @@ typedef struct tg_adam_settings {
 } tg_adam_settings;
 void tg_update_adamw(const tg_update *u); /* settings: tg_adam_settings */
 
+/* Default settings of Adam, and the default learning rate of Adam and SGD, for the optimisers of optim/ and for exported
+ * training steps: members of an initialiser, a number. */
+#define TG_ADAM_DEFAULTS         .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8
+#define TG_DEFAULT_LEARNING_RATE 1e-3
+
 /* Gradient descent with momentum (Sutskever et al., 2013, in PyTorch's form), state 0 the velocity:
  *
  *     velocity = momentum velocity + g + decay p

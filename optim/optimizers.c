@@ -69,8 +69,8 @@ static void adamw_update(const tg_update *u)
     tg_update_adamw(&own);
 }
 
-RULE(adamw, .uses = BETAS_AND_EPSILON, .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-     .states = 2, .squares = true, .begin = adam_powers, .update = adamw_update);
+RULE(adamw, .uses = BETAS_AND_EPSILON, .defaults = {.lr = TG_DEFAULT_LEARNING_RATE, TG_ADAM_DEFAULTS}, .states = 2,
+     .squares = true, .begin = adam_powers, .update = adamw_update);
 
 /* ---- Adam: Kingma and Ba, arXiv 1412.6980 ---- */
 
@@ -80,8 +80,8 @@ static void adam_update(const tg_update *u)
     adamw_update(&rest);
 }
 
-RULE(adam, .uses = BETAS_AND_EPSILON, .defaults = {.lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-     .states = 2, .squares = true, .begin = adam_powers, .update = adam_update);
+RULE(adam, .uses = BETAS_AND_EPSILON, .defaults = {.lr = TG_DEFAULT_LEARNING_RATE, TG_ADAM_DEFAULTS}, .states = 2,
+     .squares = true, .begin = adam_powers, .update = adam_update);
 
 /* ---- SGD with momentum; the loop is in autograd/update.h ---- */
 
@@ -93,8 +93,8 @@ static void sgd_update(const tg_update *u)
     tg_update_sgd(&own);
 }
 
-RULE(sgd, .uses = TG_USES_MOMENTUM | TG_USES_NESTEROV, .rate_over_adamw = 20, .defaults = {.lr = 1e-3}, .states = 1,
-     .update = sgd_update);
+RULE(sgd, .uses = TG_USES_MOMENTUM | TG_USES_NESTEROV, .rate_over_adamw = 20,
+     .defaults = {.lr = TG_DEFAULT_LEARNING_RATE}, .states = 1, .update = sgd_update);
 
 /* ---- NAdam: Dozat, "Incorporating Nesterov momentum into Adam", 2016, in PyTorch's form ---- */
 
@@ -127,8 +127,8 @@ static void nadam_update(const tg_update *with_decay)
     })
 }
 
-RULE(nadam, .uses = BETAS_AND_EPSILON, .defaults = {.lr = 2e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8},
-     .states = 2, .squares = true, .begin = nadam_powers, .update = nadam_update);
+RULE(nadam, .uses = BETAS_AND_EPSILON, .defaults = {.lr = 2e-3, TG_ADAM_DEFAULTS}, .states = 2, .squares = true,
+     .begin = nadam_powers, .update = nadam_update);
 
 /* ---- RMSprop: Tieleman and Hinton, 2012, in PyTorch's form ---- */
 

@@ -1,6 +1,9 @@
 /* The functions of the file: one value after the other, in the order of the tape. */
 #include "autograd/export/writer.h"
 #include "autograd/registry.h"
+#include "autograd/update.h"
+
+static const tg_export_step defaults = {.rate = TG_DEFAULT_LEARNING_RATE, TG_ADAM_DEFAULTS};
 
 /* The tensors of a configuration and the names of their standardising arrays; tensors with one array share it. */
 const char *tg_writer_scale_name(const tg_writer *w, const tg_exported *f, int argument)
@@ -150,7 +153,7 @@ static void put_rate(tg_writer *w)
     char number[40];
     const double rate = w->config->step->rate;
     tg_text_add(&w->text, "/* The learning rate of the steps to come. */\n");
-    tg_writer_say(w, 0, "static double rate = %s;", tg_writer_number(rate != 0 ? rate : 1e-3, number));
+    tg_writer_say(w, 0, "static double rate = %s;", tg_writer_number(rate != 0 ? rate : defaults.rate, number));
     tg_text_add(&w->text, "\n");
     begin(w, put_rate_head);
     tg_text_add(&w->text, "\n    rate = next;\n}\n\n");
@@ -215,9 +218,9 @@ static void put_constants(tg_writer *w)
         tg_writer_say(w, 1, "(void)decay;");
         return;
     }
-    put_constant(w, "beta1", s->beta1 != 0 ? s->beta1 : 0.9);
-    put_constant(w, "beta2", s->beta2 != 0 ? s->beta2 : 0.999);
-    put_constant(w, "epsilon", s->epsilon != 0 ? s->epsilon : 1e-8);
+    put_constant(w, "beta1", s->beta1 != 0 ? s->beta1 : defaults.beta1);
+    put_constant(w, "beta2", s->beta2 != 0 ? s->beta2 : defaults.beta2);
+    put_constant(w, "epsilon", s->epsilon != 0 ? s->epsilon : defaults.epsilon);
     tg_writer_say(w, 1,
                   "(void)decay;\n"
                   "state.power1 = state.begun ? state.power1 * beta1 : beta1;\n"

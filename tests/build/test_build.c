@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+Suite *arrows_suite(void);
 Suite *build_suite(void);
 
 static bool succeeds(const char *command)
@@ -204,6 +205,18 @@ START_TEST(a_file_without_a_room_is_found)
 }
 END_TEST
 
+/* The quick ones, for each `make check`. */
+Suite *arrows_suite(void)
+{
+    Suite *suite = suite_create("arrows");
+    TCase *tests = tcase_create("arrows");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, includes_and_calls_run_downward_only);
+    tcase_add_test(tests, the_files_to_read_have_as_many_lines_as_the_tour_says);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
 Suite *build_suite(void)
 {
     Suite *suite = suite_create("build");
@@ -214,8 +227,6 @@ Suite *build_suite(void)
     tcase_add_test(tests, the_library_asks_for_a_compiler_alone_and_installing_it_never_calls_a_package_manager);
     tcase_add_test(tests, objects_for_link_time_optimisation_make_a_library_that_links);
     tcase_add_test(tests, make_can_expand_the_commands_that_tests_never_run);
-    tcase_add_test(tests, includes_and_calls_run_downward_only);
-    tcase_add_test(tests, the_files_to_read_have_as_many_lines_as_the_tour_says);
     tcase_add_test(tests, an_include_that_runs_up_is_found);
     tcase_add_test(tests, an_old_name_warns_with_the_new_one);
     tcase_add_test(tests, a_call_that_runs_up_is_found);

@@ -622,7 +622,7 @@ static const struct {
     {"{\"options\": {\"norm\": \"none,lair\"}}", "\"norm\" has a value"},
     {"{\"report\": [{\"needs\": 0, \"rule\": \"no\"}]}", "there is no rule 'no'"},
     {"{\"report\": [{\"needs\": 0, \"text\": \"{no}\"}]}", "'no': there is no value of this name"},
-    {"{\"report\": [{\"needs\": 0, \"text\": \"{1 +}\"}]}", "'1 +': a number or a name is missing"},
+    {"{\"report\": [{\"needs\": 0, \"text\": \"{1 +}\"}]}", "at the end: expected a number"},
     {"{\"words\": {\"a\": \"{a}\"}, \"report\": [{\"needs\": 0, \"text\": \"{a}\"}]}", "contains itself"},
     {"{\"report\": \"no.report\"}", "no.report:"}};
 

@@ -1,6 +1,5 @@
-/* Statements about GELU: the rule, expressions, grids of runs, the comparisons between them, and that the page in docs
+/* Statements about GELU: the rule, formulas, grids of runs, the comparisons between them, and that the page in docs
  * equals the command's output. */
-#include "examples/programs/data/expression.h"
 #include "examples/programs/study/study.h"
 #include "tests/support/temporary_files.h"
 
@@ -43,49 +42,117 @@ START_TEST(a_verdict_says_where_the_interval_lies)
 }
 END_TEST
 
-/* ---- expressions ---- */
-
-static double called(const void *context, const char *name)
-{
-    return strcmp(name, "loss") == 0 ? *(const double *)context : NAN;
-}
+/* ---- formulas ---- */
 
 static const struct {
     const char *text;
     double value;
-} expressions[] = {{"1 + 2 * 3 - 4 / 8", 6.5},
-                   {"-(1 - .25) * -2", 1.5},
-                   {"exp(log(loss)) + 1e-3", 2.001},
-                   {"max(1, min(5, 3)) + abs(-1)", 4},
-                   {"gelu_exact(1)", 0.8413447460685429}, /* SciPy: norm.cdf(1) */
-                   {"gelu_exact'(0)", 0.5},
-                   {"gelu_exact''(1)", 0.24197072451914337},   /* norm.pdf(1) (2 - 1) */
-                   {"gelu_exact'''(1)", -0.7259121735574301},  /* norm.pdf(1) (1 - 4) */
-                   {"gelu_exact''''(1)", 0.48394144903828673}, /* norm.pdf(1) ((7 - 1) - 4) */
-                   {"largest(x * (1 - x), 0, 1, 0.25)", 0.25},
-                   {"place_of_largest(x * (1 - x), 0, 1, 0.25)", 0.5},
-                   {"sum(x * sum(x, 1, 2, 1), 1, 3, 1)", 18},
-                   {"zero(x - 0.3, 0, 1)", 0.3}};
+} formulas[] = {{"1 + 2 * 3 - 4 / 8", 6.5},
+                {"-(1 - .25) * -2", 1.5},
+                {"1e300 / 1e299 + 1E-1", 10.1},
+                {"exp(log(loss)) + 1e-3", 2.001},
+                {"loss * loss + x2", 104},
+                {"max(1, min(5, 3)) + abs(-1)", 4},
+                {"gelu_exact(1)", 0.8413447460685429}, /* SciPy: norm.cdf(1) */
+                {"gelu_exact_grad(0)", 0.5},
+                {"highest", 0.25},
+                {"place", 0.5},
+                {"twice - e + e", 37}};
 
-START_TEST(an_expression_has_its_value)
+static const char numbers[] = "{\"numbers\": {\"x2\": 100, \"highest\": [\"largest\", \"x * (1 - x)\", 0, 1, 0.25],"
+                              " \"place\": [\"place of largest\", \"x * (1 - x)\", 0, 1, 0.25],"
+                              " \"sum\": [\"sum\", \"x * 3 * highest * 4\", 1, 3, 1], \"twice\": \"2 * sum + 1\","
+                              " \"line\": [\"largest\", \"x\", 0, 1, 0]}}";
+
+START_TEST(a_formula_has_its_value)
 {
-    const double loss = 2;
-    const char *wrong;
-    ck_assert_double_eq_tol(expression_value(expressions[_i].text, called, &loss, &wrong), expressions[_i].value,
-                            1e-12);
-    ck_assert_ptr_null(wrong);
+    study s = {.file = json_loads(numbers, 0, NULL)};
+    study_part p = {.of = &s};
+    const double value = study_number(&p, formulas[_i].text, (study_value[]){{.name = "loss", .number = 2}, {0}});
+    ck_assert_msg(!p.broken, "%s", p.error.text);
+    ck_assert_double_eq_tol(value, formulas[_i].value, 1e-12);
+    json_decref(s.file);
 }
 END_TEST
 
-START_TEST(what_is_no_expression_is_refused)
+START_TEST(what_is_no_formula_is_refused)
 {
-    static const char *const texts[] = {"",      "1 +", "(1",           "1)",     "gelu(1)", "exp(1",
-                                        "exp()", "1 1", "sum(x, 0, 1)", "max(1)", "name",    "exp(1, 2)"};
-    const char *wrong;
+    static const char *const texts[] = {"",      "1 +", "(1",   "1)",   "gelu(1)",   "exp(1",
+                                        "exp()", "1 1", "line", "name", "exp(1, 2)", "max(1)"};
+    study s = {.file = json_loads(numbers, 0, NULL)};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        ck_assert_msg(isnan(expression_value(texts[i], NULL, NULL, &wrong)), "%s", texts[i]);
-        ck_assert_msg(wrong != NULL, "%s", texts[i]);
+        study_part p = {.of = &s};
+        ck_assert_msg(isnan(study_number(&p, texts[i], NULL)), "%s", texts[i]);
+        ck_assert_msg(p.broken && p.error.text[0], "%s", texts[i]);
     }
+    json_decref(s.file);
+}
+END_TEST
+
+/* ---- numbers that claims.json has from the library ---- */
+
+/* The bytes of a training step's tensors of 4 blocks of BERT, without weights and optimiser. */
+static double bytes_of_step(tg_activation activation, bool recompute)
+{
+    enum { VOCABULARY = 64, POSITIONS = 64, BATCH = 8 };
+    const tg_rng rng = tg_rng_seed(1);
+    tg_transformer_config config = {
+        .vocabulary = VOCABULARY, .context = POSITIONS, .layers = 4, .block = tg_block_bert(128, 4)};
+    config.block.activation = activation;
+    config.block.recompute = recompute;
+    tg_transformer *bert = tg_transformer_new(&rng, &config);
+    tg_tape *step = tg_tape_new();
+    static int32_t ids[BATCH * POSITIONS];
+    for (int i = 0; i < BATCH * POSITIONS; i++)
+        ids[i] = (i * 7) % VOCABULARY;
+    tg_tensor tokens = tg_borrow(step, TG_I32, ids, TG_SHAPE(BATCH, POSITIONS));
+    ck_assert(tg_backward(tg_cross_entropy(tg_transformer_forward(bert, tokens, NULL), tokens)));
+    const double bytes = (double)tg_tape_count(step).bytes_used;
+    tg_tape_free(step);
+    tg_transformer_free(bert);
+    return bytes;
+}
+
+/* The error of derivatives of order 2 to 4 of the exact GELU beside Hermite polynomials, from -6 to 6. */
+static double higher_order_error(void)
+{
+    double most = 0;
+    tg_tape *tape = tg_tape_new();
+    for (int i = 0; i <= 120; i++) {
+        const double at = -6 + i * 0.1, square = at * at, phi = exp(-square / 2) / sqrt(2 * acos(-1)),
+                     expected[] = {2 - square, (square - 4) * at, (7 - square) * square - 4};
+        tg_tape_reset(tape);
+        tg_tensor x = tg_variable(tape, TG_F64, &at, TG_SCALAR), y = tg_gelu_exact(x), next;
+        for (int order = 1; order <= 4; order++) {
+            ck_assert(tg_grad(&y, 1, &x, 1, NULL, true, &next));
+            y = next;
+            most = order > 1 ? fmax(most, fabs(tg_item(y) - phi * expected[order - 2])) : most;
+        }
+    }
+    tg_tape_free(tape);
+    return most;
+}
+
+START_TEST(numbers_of_the_file_are_those_of_the_library)
+{
+    json_t *file = json_load_file("examples/studies/claims.json", 0, NULL), *in = json_object_get(file, "numbers");
+    const struct {
+        const char *name;
+        double bytes;
+    } counts[] = {{"bytes_of_relu", bytes_of_step(TG_RELU, false)},
+                  {"bytes_of_gelu", bytes_of_step(TG_GELU_EXACT, false)},
+                  {"bytes_recomputed", bytes_of_step(TG_GELU_EXACT, true)}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        ck_assert_double_eq_tol(json_number_value(json_object_get(in, counts[i].name)) / counts[i].bytes, 1, 0.001);
+    const double error = json_number_value(json_object_get(in, "higher_order_error")), ours = higher_order_error();
+    ck_assert_msg(ours <= error && 2 * ours > error, "derivatives are within %g, not %g", ours, error);
+    tg_mlp_config ffn = {.inputs = 768, .hidden = {3072}, .outputs = 768, .no_bias = true};
+    ck_assert_int_eq(tg_mlp_size(&ffn, NULL), 2 * 768 * 3072);
+    ffn.activation = TG_SWIGLU;
+    ck_assert_int_eq(tg_mlp_size(&ffn, NULL), 3 * 768 * 2048);
+    ffn.equal_width = true;
+    ck_assert_int_eq(tg_mlp_size(&ffn, NULL), 3 * 768 * 3072);
+    json_decref(file);
 }
 END_TEST
 
@@ -300,8 +367,9 @@ Suite *study_claims_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_loop_test(tests, a_verdict_says_where_the_interval_lies, 0, sizeof verdicts / sizeof *verdicts);
     tcase_add_test(tests, a_grid_has_every_combination_with_the_options_that_it_names);
-    tcase_add_loop_test(tests, an_expression_has_its_value, 0, sizeof expressions / sizeof *expressions);
-    tcase_add_test(tests, what_is_no_expression_is_refused);
+    tcase_add_loop_test(tests, a_formula_has_its_value, 0, sizeof formulas / sizeof *formulas);
+    tcase_add_test(tests, what_is_no_formula_is_refused);
+    tcase_add_test(tests, numbers_of_the_file_are_those_of_the_library);
     tcase_add_test(tests, cells_are_compared_by_seed_at_their_best_rates);
     tcase_add_test(tests, values_are_those_of_mathematics);
     tcase_add_test(tests, the_page_in_docs_has_every_statement_and_the_numbers_of_the_kept_runs);

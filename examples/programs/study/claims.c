@@ -1,5 +1,5 @@
 /* The rule of claims: each is a statement, the range in which a number must lie for it to be true, and the number: an
- * expression, or a measure of cells of runs.
+ * formula, or a measure of cells of runs.
  *
  *     {"claim": "the minimum is at -0.75", "near": [-0.75, 0.005], "number": "lowest", "found": "at {n:.6f}"}
  *     {"claim": "GELU trains faster than ReLU", "below": 1, "measure": "loss_of_epoch_2",

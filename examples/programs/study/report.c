@@ -1,6 +1,5 @@
 /* The report of a study: the parts that its file names, one after the other, and their templates, which are texts with
  * numbers in them. A part with a rule has a row, or a sentence, for each of what the rule goes over. */
-#include "examples/programs/data/expression.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/terminal.h"
@@ -13,21 +12,7 @@
 
 /* ---- templates ---- */
 
-static double refuse(study_part *p, const char *what, const char *why)
-{
-    p->broken = p->broken || !tg_fail(&p->error, "%s: '%.200s': %s", p->of->name, what, why);
-    return NAN;
-}
-
-double study_evaluate(study_part *p, const char *expression, double (*called)(const void *context, const char *name),
-                      const void *context)
-{
-    const char *wrong;
-    const double number = expression_value(expression, called, context, &wrong);
-    return wrong ? refuse(p, expression, wrong) : number;
-}
-
-/* The number of a value, or of an expression in "numbers". */
+/* The number of a value, or of a formula in "numbers". */
 typedef struct named {
     study_part *p;
     const study_value *values;
@@ -39,13 +24,16 @@ static double number_called(const void *context, const char *name)
     for (const study_value *v = in->values; v && v->name; v++)
         if (strcmp(v->name, name) == 0)
             return v->number;
-    const char *expression = study_text(json_object_get(in->p->of->file, "numbers"), name);
-    return expression ? study_number(in->p, expression, NULL) : refuse(in->p, name, "there is no value of this name");
+    const json_t *number = json_object_get(json_object_get(in->p->of->file, "numbers"), name);
+    return json_is_string(number)   ? study_number(in->p, json_string_value(number), NULL)
+           : json_is_array(number)  ? study_over_line(in->p, number, number_called, &(named){in->p, NULL})
+           : json_is_number(number) ? json_number_value(number)
+                                    : study_refuse(in->p, name, "there is no value of this name");
 }
 
-double study_number(study_part *p, const char *expression, const study_value values[])
+double study_number(study_part *p, const char *formula, const study_value values[])
 {
-    return study_evaluate(p, expression, number_called, &(named){p, values});
+    return study_evaluate(p, formula, number_called, &(named){p, values});
 }
 
 /* A number that is none is the study's word "none". */
@@ -58,7 +46,7 @@ static void put_number(const study_part *p, FILE *to, const char *format, double
         fprintf(to, format, number);
 }
 
-/* {name} or {name:.3f}, or an expression in place of the name. */
+/* {name} or {name:.3f}, or a formula in place of the name. */
 static void say_one(study_part *p, FILE *to, const char *name, const char *format, const study_value values[])
 {
     const json_t *const words[] = {p->part, p->of->file, p->report};
@@ -97,7 +85,7 @@ char *study_say(study_part *p, const char *template, const study_value values[])
     size_t size;
     FILE *to = memory_checked(system_open_memory(&text, &size));
     if (++p->depth > DEEPEST)
-        refuse(p, template, "a word contains itself");
+        study_refuse(p, template, "a word contains itself");
     for (const char *at = template && p->depth <= DEEPEST ? template : ""; *at; at++) {
         const size_t length = strcspn(at, "}");
         if (*at != '{' || length >= sizeof name) {

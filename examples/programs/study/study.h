@@ -113,18 +113,29 @@ typedef struct study_part {
 } study_part;
 
 /* A template with its values, to be freed. Names that are no values are those of "words" in the part, the study and the
- * report, which are templates; others are expressions of numbers. */
+ * report, which are templates; others are formulas of numbers. */
 char *study_say(study_part *p, const char *template, const study_value values[]);
 
 /* Writes the part's template of this name, if it has one: "row" and "one" are rows of a table, "text" and "count" are
  * texts, others highlighted sentences; in a file each is a line. */
 void study_put(study_part *p, const char *name, const study_value values[]);
 
-/* The number of an expression whose names are values or "numbers" of the study, or those that `called` gives. NaN, and
- * the part is broken, if it is none. */
-double study_number(study_part *p, const char *expression, const study_value values[]);
-double study_evaluate(study_part *p, const char *expression, double (*called)(const void *context, const char *name),
-                      const void *context);
+/* The number of a formula whose names are values or "numbers" of the study. NaN, and the part is broken, if it is
+ * none. */
+double study_number(study_part *p, const char *formula, const study_value values[]);
+
+/* ---- formulas (numbers.c) ---- */
+
+/* NaN, and the part is broken with this error. */
+double study_refuse(study_part *p, const char *what, const char *why);
+
+/* The number of a formula whose names are numbers that `called` gives. NaN, and the part is broken, if it is none. */
+typedef double study_called(const void *context, const char *name);
+double study_evaluate(study_part *p, const char *formula, study_called *called, const void *context);
+
+/* ["largest", formula, from, to, step] of a formula in x, which is from, from + step, ... up to `to`; or "sum"; or "place
+ * of largest": the x at which it is. */
+double study_over_line(study_part *p, const json_t *line, study_called *called, const void *context);
 
 /* ---- rules (tables.c) ---- */
 

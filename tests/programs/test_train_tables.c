@@ -573,6 +573,29 @@ START_TEST(a_weight_of_two_is_a_row_twice)
 }
 END_TEST
 
+/* Weights whose mean is not 1 in the validation split, and larger ones of rows that are right. */
+static void heavy_row(FILE *file, int row)
+{
+    fprintf(file, "%d,%d,%d,%s\n", row % 9, row * 7 % 11, row < 40 ? 1 + 6 * (row % 9 < 4) : 1,
+            (row % 9 < 4) != (row % 13 == 0) ? "small" : "large");
+}
+
+START_TEST(progress_has_the_measures_of_weighted_rows)
+{
+    static const char *const with[] = {"", "--class-weights balanced"};
+    write_rows("heavy.csv", "a,b,w,size\n", 120, heavy_row);
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
+        expect_fine(
+            train_run("train",
+                      "--data csv:heavy.csv --weights w --validation first:40 --hidden 8 --epochs 4 --dropout 0 "
+                      "--lr 0.02 --refit no --no-plots --overwrite %s --out m",
+                      with[i]));
+        ck_assert_double_eq_tol(printed("done,", "validation loss "), printed("validation:", "loss "), 1e-9);
+        ck_assert_double_eq_tol(printed("done,", "accuracy "), printed("validation:", "accuracy "), 1e-9);
+    }
+}
+END_TEST
+
 static void exact_line(FILE *file, int row)
 {
     fprintf(file, "%d,%d,%d\n", row, row < 40 ? 0 : 2, 3 * row + (row < 40) * 50000);
@@ -623,6 +646,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, weights_of_other_targets_or_columns_are_refused);
     tcase_add_test(tests, a_file_that_is_not_utf8_is_refused_with_its_line);
     tcase_add_test(tests, a_weight_of_two_is_a_row_twice);
+    tcase_add_test(tests, progress_has_the_measures_of_weighted_rows);
     tcase_add_test(tests, rows_of_weight_0_are_neither_learnt_nor_measured);
     tcase_add_test(tests, predict_says_that_weights_are_missing);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_model);

@@ -68,6 +68,7 @@ typedef struct record_files {
     bool whole;                    /* the epochs have a whole_train_loss */
     double seconds;                /* of training, up to the step from which the run continues */
     record_pending begun, pending; /* of the state from which it continues, and now */
+    runlog_epoch best;             /* so far, also without files; epoch 0: none */
 } record_files;
 
 /* Opens the files and drops everything after this step; files that end there keep their bytes. `folder` must outlive

@@ -314,6 +314,7 @@ static bool put_row(FILE *to, const double *number, int count)
 bool record_put_epoch(record_files *files, const runlog_epoch *epoch)
 {
     double row[COLUMNS] = {epoch->epoch, (double)epoch->step};
+    files->best = epoch->best == 1 ? *epoch : files->best;
     memcpy(row + 2, epoch->all, sizeof epoch->all);
     return !files->curves || put_row(files->curves, row, COLUMNS - !files->whole);
 }
@@ -376,6 +377,8 @@ bool record_continue(record_files *files, const char *folder, long step, bool wh
         files->curves = reopen(folder, &epochs, error);
     files->steps = files->curves ? reopen(folder, &losses, error) : NULL;
     files->pending = files->begun;
+    for (int i = 0; i < epochs.rows; i++)
+        files->best = epoch_at(&epochs, i).best == 1 ? epoch_at(&epochs, i) : files->best;
     free(epochs.number);
     if (!epochs.unread)
         free(losses.number);

@@ -73,7 +73,7 @@ static void order(void *context, int64_t epoch, tg_rng *rng, int32_t *rows, int6
 
 static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, double loss_now)
 {
-    const tg_fit_epoch *best = r->from->valid.count > 0 ? tg_fit_best(r->fit) : NULL;
+    const runlog_epoch *best = r->from->valid.count > 0 && r->files.best.epoch ? &r->files.best : NULL;
     const jobs_progress now = {.fraction = (double)step / (double)steps,
                                .step = (long)step,
                                .steps = (long)steps,
@@ -82,9 +82,9 @@ static bool report(trainer *r, int64_t epoch, int64_t step, int64_t steps, doubl
                                .loss = loss_now,
                                .accuracy = r->accuracy,
                                .rate = r->step_seconds > 0 ? (double)r->rows / r->step_seconds : 0,
-                               .best = best ? (int)best->epoch : 0,
-                               .best_loss = best ? best->valid_loss : NAN,
-                               .best_accuracy = best && !isnan(r->accuracy) ? best->valid_score : NAN};
+                               .best = best ? best->epoch : 0,
+                               .best_loss = best ? best->val_loss : NAN,
+                               .best_accuracy = best ? best->val_accuracy : NAN};
     if (r->setup.link)
         jobs_report(r->setup.link, &now);
     return !r->setup.on_progress || r->setup.on_progress(r->setup.context, &now);
@@ -187,13 +187,13 @@ static bool on_epoch(void *context, const tg_fit_epoch *now)
         return false;
     tg_dead_units_clear(r->dead);
     r->accuracy = row.val_accuracy;
-    const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
     if (!keep_pending(r))
         return false;
     if (!record_put_epoch(&r->files, &row))
         return fail(r, "curves.csv cannot be written");
     if (!events_epoch(r->board, &row))
         return fail(r, no_board);
+    const bool goes_on = report(r, now->epoch, now->step, r->steps_of_epoch * r->spec->epochs, row.val_loss);
     r->since = jobs_clock();
     return goes_on;
 }

@@ -187,7 +187,7 @@ static void put_methods(const void *of, FILE *to)
     const paper_subject *p = of;
     paper_methods(&p->c->e, p->c->command, to);
     fputs("\nTests and tables.", to);
-    runlog_print_definitions(p->log, "table", to);
+    runlog_print_definitions(p->log, "methods", to);
 }
 
 static bool write_paper(const session *c, const runlog *log)

@@ -153,6 +153,8 @@ def check_means(summary, groups, redrawn, same_folds, validates):
                 low, high = share_interval(mean, half) if measure in SHARES else (mean - half, mean + half)
                 if measure not in SHARES and not measure.endswith("r2") and all(run[measure] >= 0 for run in runs.values()):
                     low = max(low, 0.0)  # losses and errors are not below 0
+                if measure.endswith("r2"):
+                    high = min(high, 1.0)
                 expect_close(what + " deviation", deviation, number(line[measure + "_deviation"]), 1e-6, 1e-9)
                 expect_close(what + " low", low, number(line[measure + "_low"]), 1e-5, 1e-7)
                 expect_close(what + " high", high, number(line[measure + "_high"]), 1e-5, 1e-7)

@@ -20,32 +20,38 @@ static bool can_run(const char *program)
 
 /* The options, and what the methods say and do not say then. */
 static const struct {
-    const char *options, *said[6], *not_said[4];
-} cases[] = {{"--seeds 2 --activations 'relu,mine: x sigmoid(1.5 x)' --lr 0.01",
-              {"36 training, 12 validation and 12 test samples. Splits are redrawn per seed",
-               "Activations: relu (max(0, x)) and mine (x sigmoid(1.5 x)). model mlp, hidden 4,",
-               "epochs 2, batch 8, optimizer adamw", "lr 0.01", "Seeds 1 to 2:",
-               "the epoch with the lowest validation loss counts.\n\nSearch. All have learning rate 0.01"},
-              {"Gated nets", "Training ends", "is shown where", "again on training"}},
-             {"--seeds 1 --seed 7 --activations relu,swiglu --gated width --best accuracy --patience 1 --dropout 0.25 "
-              "--lr 0.01,0.001 "
-              "--optimizer sgd --split fixed",
-              {"The split is fixed", "dropout 0.25, ", "optimizer sgd, lr 0.01,0.001",
-               "Gated nets have the width of the others. Seed 7: ",
-               "the highest validation accuracy counts. Training ends after 1 epoch without a better one.",
-               "All combinations were tried of lr 0.01,0.001. Each activation is shown where"},
-              {"redrawn per seed", "adamw", "lowest validation loss counts", "again on training"}},
-             {"--seeds 2 --activations swiglu,relu --folds 3 --refit yes --lr 0.01",
-              {"Folds are redrawn per seed", "about as many parameters as the others",
-               "Then it is trained again on training and validation samples together, for as many steps.",
-               "6 folds of all seeds"},
-              {"Splits are redrawn", "the width of"}}};
+    const char *options, *said[8], *not_said[4];
+} cases[] = {
+    {"--seeds 2 --activations 'relu,mine: x sigmoid(1.5 x)' --lr 0.01",
+     {"36 training, 12 validation and 12 test samples. Splits are redrawn per seed",
+      "Activations: relu (max(0, x)) and mine (x sigmoid(1.5 x)). model mlp, hidden 4,",
+      "epochs 2, batch 8, optimizer adamw", "lr 0.01",
+      "Seeds 1 to 2:", "the epoch with the lowest validation loss counts.\n\nSearch. All have learning rate 0.01",
+      "Intervals of test accuracy: Student's t with the variance of the seeds and the covariance of test samples "
+      "that seeds share, from the value of each sample, as docs/comparing.md of tapegrad says, with f = 2, "
+      "of the mean on asin(sqrt(x)).",
+      "from the value of each sample, as docs/comparing.md of tapegrad says, with f = 2 for differences and 1.5 "
+      "for means."},
+     {"Gated nets", "Training ends", "is shown where", "again on training"}},
+    {"--seeds 1 --seed 7 --activations relu,swiglu --gated width --best accuracy --patience 1 --dropout 0.25 "
+     "--lr 0.01,0.001 "
+     "--optimizer sgd --split fixed",
+     {"The split is fixed", "dropout 0.25, ", "optimizer sgd, lr 0.01,0.001",
+      "Gated nets have the width of the others. Seed 7: ",
+      "the highest validation accuracy counts. Training ends after 1 epoch without a better one.",
+      "All combinations were tried of lr 0.01,0.001. Each activation is shown where"},
+     {"redrawn per seed", "adamw", "lowest validation loss counts", "again on training"}},
+    {"--seeds 2 --activations swiglu,relu --folds 3 --refit yes --lr 0.01",
+     {"Folds are redrawn per seed", "about as many parameters as the others",
+      "Then it is trained again on training and validation samples together, for as many steps.",
+      "6 folds of all seeds", "Intervals of test loss: Student's t"},
+     {"Splits are redrawn", "the width of"}}};
 
 START_TEST(methods_are_those_of_the_options)
 {
     expect_fine(train_run("compare", SMALL "--no-plots %s", cases[_i].options));
     const char *text = temporary_text("p/paper/methods.txt");
-    for (int k = 0; k < 6 && cases[_i].said[k]; k++)
+    for (int k = 0; k < 8 && cases[_i].said[k]; k++)
         ck_assert_msg(strstr(text, cases[_i].said[k]) != NULL, "'%s' is missing in: %s", cases[_i].said[k], text);
     for (int k = 0; k < 4 && cases[_i].not_said[k]; k++)
         ck_assert_msg(strstr(text, cases[_i].not_said[k]) == NULL, "'%s' is in: %s", cases[_i].not_said[k], text);
@@ -84,6 +90,8 @@ START_TEST(results_of_other_programs_have_a_paper_too)
     ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/methods.txt"),
                                  "Results of 4 runs of other programs, from runs.csv: "
                                  "measures score."));
+    ck_assert_ptr_nonnull(
+        strstr(temporary_text("p/paper/methods.txt"), "\nIntervals of score: Student's t over the seeds.\n"));
     ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/table.tex"), "\ntheirs & "));
     ck_assert(!can_run("gnuplot") || temporary_exists("p/paper/intervals.pdf"));
     expect_refused(train_run("compare", "--runs runs.csv --paper"), "--paper needs --out");

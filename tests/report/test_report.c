@@ -454,6 +454,43 @@ START_TEST(few_seeds_that_agree_say_nothing)
 }
 END_TEST
 
+/* "-0.4-0.6" is no interval. R2 is at most 1, and so are its intervals. */
+START_TEST(an_interval_with_a_negative_end_is_written_with_a_word)
+{
+    static const char *const formats[] = {"table", "markdown", "latex"},
+                             *const said[] = {"-0.0250 (-0.5002 to 0.4502)", "-0.0250 (-0.5002 to 0.4502)",
+                                              "$-$0.0250 ($-$0.5002 to 0.4502)"},
+                             *const also[] = {"0.6825 (-0.2542 to 1.0000)", "0.6825 (-0.2542 to 1.0000)",
+                                              "0.6825 ($-$0.2542 to 1.0000)"},
+                             *const loss[] = {"2.00 (1.52-2.48)", "2.00 (1.52-2.48)", "2.00 (1.52--2.48)"};
+    static const double r2[2][4] = {{-0.4, 0.3, -0.1, 0.1}, {0.95, -0.2, 0.99, 0.99}},
+                        losses[] = {1.625, 2.325, 1.925, 2.125};
+    static runlog_run runs[8];
+    static char text[8192];
+    comparison c = {
+        .group = "activation",
+        .measures =
+            {{.name = "test_loss", .title = "loss", .words = "loss", .judged = true},
+             {.value = 1, .name = "test_r2", .title = "R²", .words = "R²", .more_is_better = true, .influence = true}},
+        .measure_count = 2,
+        .runs = runs,
+        .run_count = 8};
+    for (int i = 0; i < 8; i++)
+        runs[i] = (runlog_run){.group = i < 4 ? "relu" : "gelu",
+                               .seed = (uint64_t)i % 4,
+                               .finished = true,
+                               .net.values = {losses[i % 4], r2[i / 4][i % 4]}};
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        FILE *out = tmpfile();
+        comparison_print(&c, formats[f], out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_msg(strstr(text, said[f]) && strstr(text, also[f]) && strstr(text, loss[f]), "%s", text);
+    }
+}
+END_TEST
+
 /* relu is worse than gelu in each of six seeds, by about as much, but all of it on 2 of 60 rows: so it is on these
  * rows, and nothing is known of others. Of relu's loss rows 0 and 1 make 15.9 each, with 11.4 of all others. */
 START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
@@ -794,6 +831,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, a_verdict_says_how_many_seeds_a_difference_needs);
     tcase_add_test(tests, a_verdict_says_on_which_samples_it_is_significant);
     tcase_add_test(tests, few_seeds_that_agree_say_nothing);
+    tcase_add_test(tests, an_interval_with_a_negative_end_is_written_with_a_word);
     tcase_add_test(tests, a_difference_on_two_rows_is_one_of_these_samples);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, no_row_of_a_few_is_said_to_have_much_of_a_loss);

@@ -162,9 +162,8 @@ static statistics_estimate estimate_of(const comparison *c, int measure, workspa
     for (int i = 0; i < count; i++)
         w->seeds[i] =
             (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, w->row_values + w->units[i].row};
-    const bool minimised = !rival && !m->more_is_better && !m->undirected;
     return statistics_of_rows(w->seeds, w->validation, (size_t)count,
-                              minimised ? STATISTICS_MINIMISED : training_of(c, w));
+                              !rival && comparison_is_minimised(m) ? STATISTICS_MINIMISED : training_of(c, w));
 }
 
 /* ---- a group ---- */
@@ -195,17 +194,19 @@ static void count_run(const comparison *c, comparison_group *groups, int *count,
     group->step_seconds += run->finished ? step_seconds(c, run) : 0; /* the sum, until all are counted */
 }
 
-/* Losses are not below 0, so their intervals are not either. */
+/* Losses are not below 0, nor is R2 above 1, so their intervals are not either. */
 static statistics_range range_of(const comparison_measure *m, const workspace *w, int count,
                                  const statistics_estimate *of)
 {
     statistics_range range =
         m->share ? statistics_share_interval(w->values, (size_t)count, of) : statistics_interval(of);
-    bool loss = !m->share && !m->more_is_better && !m->undirected;
+    bool loss = !m->share && comparison_is_minimised(m);
     for (int i = 0; i < count; i++)
         loss &= w->values[i] >= 0;
     if (loss && range.low < 0)
         range.low = 0;
+    if (m->influence && m->more_is_better && range.high > 1)
+        range.high = 1;
     return range;
 }
 

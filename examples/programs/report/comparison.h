@@ -79,10 +79,16 @@ static inline const double *comparison_rows(const runlog_values *of, const compa
     return m->without_rows ? NULL : of->rows[m->value % RUNLOG_MEASURES];
 }
 
+/* True if training makes the measure small, as the loss. */
+static inline bool comparison_is_minimised(const comparison_measure *m)
+{
+    return !m->more_is_better && !m->undirected;
+}
+
 /* The summary of a group. */
 typedef struct comparison_result {
     statistics_estimate value;
-    statistics_range range;         /* 95 % interval of the mean; within 0 and 1 for a share */
+    statistics_range range;         /* 95 % interval of the mean, within what the measure can be */
     statistics_estimate difference; /* difference from the first group; count is 0 for that group itself */
     statistics_test test;           /* of that difference; p from `difference` */
     double corrected;               /* its p-value, corrected; NaN if the measure is not judged */
@@ -137,7 +143,8 @@ comparison_group *comparison_groups(const comparison *c, int *count);
 comparison_pair *comparison_pairs(const comparison *c, const comparison_group *groups, int count, int measure);
 
 /* Prints the comparison in a format of table.h: the answer, the differences with their intervals, the table, the pairs,
- * and hints; then definitions. CSV has the table only. The two parts can be printed apart. */
+ * and hints; then definitions. CSV has the table only. The two parts can be printed apart; "methods" is the format of
+ * definitions with the formula of each measure's intervals. */
 void comparison_print(const comparison *c, const char *format, FILE *out);
 void comparison_print_results(const comparison *c, const char *format, FILE *out);
 void comparison_print_definitions(const comparison *c, const char *format, FILE *out);

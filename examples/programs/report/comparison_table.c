@@ -26,6 +26,7 @@ typedef struct view {
     const comparison_pair *pairs; /* [pair_count], of the measure that decides */
     int least, most;              /* values of a group */
     int decimals[COMPARISON_MEASURES];
+    const char *until[COMPARISON_MEASURES]; /* between the ends of an interval */
 } view;
 
 /* True if there are sentences on a measure: it is judged and shown, or judged if no such one is shown. */
@@ -78,6 +79,15 @@ static int decimals_of(const view *v, int measure)
     return (int)fmax(1, fmin(6, fmin(digits + 2, fmax(digits, more))));
 }
 
+/* "0.33-0.56", but "-0.40 to 0.56", in the whole column. */
+static const char *until_of(const view *v, int measure)
+{
+    bool negative = false;
+    for (int i = 0; i < v->count; i++)
+        negative |= v->groups[i].of[measure].range.low < 0;
+    return negative ? " to " : "-";
+}
+
 static void add_value(const view *v, table *t, const comparison_group *group, int measure)
 {
     const comparison_result *of = &group->of[measure];
@@ -89,7 +99,7 @@ static void add_value(const view *v, table *t, const comparison_group *group, in
     else if (fabs(mean) >= HUGE_LOSS)
         table_add_cell(t, "%.3g", mean);
     else if (interval)
-        table_add_cell(t, "%.*f (%.*f-%.*f)", decimals, mean, ends, scale * of->range.low, ends,
+        table_add_cell(t, "%.*f (%.*f%s%.*f)", decimals, mean, ends, scale * of->range.low, v->until[measure], ends,
                        scale * of->range.high);
     else
         table_add_cell(t, "%.*f", decimals, mean);
@@ -293,6 +303,28 @@ static void add_meaning(const view *v, table *t)
                 ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm); intervals "
                   "are at 95 % for each pair alone"
                 : "; * significant: Student's t, at 5 %");
+}
+
+/* How the intervals of a measure are computed. */
+static void add_method(const view *v, table *t, const comparison_measure *m)
+{
+    const comparison_about *about = &v->c->about;
+    const char *of = about->grouped ? "group" : "sample", *scale = m->share ? ", of the mean on asin(sqrt(x))" : "",
+               *training = about->fixed_test ? "1 + m / (N - m), m of N samples being tested" : "2";
+    bool by_rows = false;
+    for (int i = 0; i < v->c->run_count; i++)
+        by_rows |= v->c->runs[i].finished && comparison_rows(&v->c->runs[i].net, m);
+    if (about->redrawn && !about->same_folds && by_rows)
+        table_add_note(t,
+                       "Intervals of %s: Student's t with the variance of the seeds and the covariance of test %ss "
+                       "that seeds share, from the %s of each %s, as docs/comparing.md of tapegrad says, with f = "
+                       "%s%s%s.",
+                       m->words ? m->words : m->title, of,
+                       m->influence ? "influence (infinitesimal jackknife)" : "value", of, training,
+                       comparison_is_minimised(m) ? " for differences and 1.5 for means" : "", scale);
+    else
+        table_add_note(t, "Intervals of %s: Student's t over the %s%s.", m->words ? m->words : m->title,
+                       about->same_folds ? "folds" : pairs_of(v), scale);
 }
 
 static void add_notes(const view *v, table *t)
@@ -639,6 +671,7 @@ static void look(view *v)
     for (int m = v->c->measure_count - 1; m >= 0; m--) {
         v->decides = speaks(v, m) ? m : v->decides;
         v->decimals[m] = decimals_of(v, m);
+        v->until[m] = until_of(v, m);
     }
     for (int i = 0; i < v->count; i++) {
         const int values = (int)v->groups[i].of[v->decides < 0 ? 0 : v->decides].value.count;
@@ -700,6 +733,9 @@ void comparison_print_definitions(const comparison *c, const char *format, FILE 
     if (v.count > 0) {
         table *t = table_of(&v);
         add_notes(&v, t);
+        for (int m = 0; m < c->measure_count && v.most > 1 && strcmp(format, "methods") == 0; m++)
+            if (c->measures[m].title)
+                add_method(&v, t, &c->measures[m]);
         table_print_notes(t, format, out);
         table_free(t);
     }

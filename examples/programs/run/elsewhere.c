@@ -69,7 +69,7 @@ static void put_methods(const void *of, FILE *to)
     fprintf(to, "%s.\n", p->from->steps ? "; of each run the last step counts" : "");
     paper_software(p->command, to);
     fputs("\nTests and tables.", to);
-    comparison_print_definitions(&p->from->c, "table", to);
+    comparison_print_definitions(&p->from->c, "methods", to);
 }
 
 static bool write_paper(const page *of, tg_error *error)

@@ -134,11 +134,12 @@ static void draw_line(const struct pen *pen, point a, point b)
 {
     float reach = pen->radius + pen->soft;
     int top = clamp_to_side(smaller(a.y, b.y) - reach), bottom = clamp_to_side(ceilf(larger(a.y, b.y) + reach));
+    int left = clamp_to_side(smaller(a.x, b.x) - reach), right = clamp_to_side(ceilf(larger(a.x, b.x) + reach));
     float dx = b.x - a.x, dy = b.y - a.y, squared_length = dx * dx + dy * dy;
     float inverse = squared_length > 1e-6f ? 1 / squared_length : 0;
     for (int y = top; y <= bottom; y++) {
         float *nearest = &pen->distances[y * GLYPH_SIDE], py = (float)y - a.y;
-        for (int x = 0; x < GLYPH_SIDE; x++) {
+        for (int x = left; x <= right; x++) {
             float px = (float)x - a.x;
             float along = smaller(larger((px * dx + py * dy) * inverse, 0), 1);
             float away_x = px - along * dx, away_y = py - along * dy;

@@ -230,6 +230,17 @@ END_TEST
 #define ALONE "--data csv:train.csv --hidden 8 --epochs 3 --batch 16 --no-plots "
 
 /* What `train` chooses: the files are those of a comparison's best point of one activation and one seed. */
+/* At the smallest scale only swiglu is tried, as a neighbour of its best point: differences are to relu all the same. */
+START_TEST(differences_are_to_the_first_activation_also_after_a_search)
+{
+    expect_fine(train_run("compare", "--data moons --rows 80 --activations relu,swiglu,sigmoid --epochs 4 --hidden 6 "
+                                     "--seeds 1 --no-plots --init-scale auto --lr auto --out first"));
+    ck_assert_msg(strstr(train_output, "diff: difference to relu"), "%.900s", train_output);
+    const char *summary = temporary_text("first/summary.csv");
+    ck_assert_ptr_eq(strchr(summary, '\n'), strstr(summary, "\nrelu,"));
+}
+END_TEST
+
 START_TEST(train_searches_as_a_comparison_does)
 {
     static const char *const searches[] = {"--lr auto --init-scale auto", "--lr auto", "--init-scale auto --lr 0.01"};
@@ -284,6 +295,7 @@ Suite *search_suite(void)
     tcase_add_loop_test(tests, train_searches_as_a_comparison_does, 0, 3);
     tcase_add_test(tests, a_search_of_train_that_cannot_be_is_refused);
     tcase_add_test(tests, rates_and_scales_are_searched_together);
+    tcase_add_test(tests, differences_are_to_the_first_activation_also_after_a_search);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -45,12 +45,17 @@ void runlog_describe(runlog *log, const runlog_about *about)
     log->about = *about;
 }
 
+int runlog_add_activation(runlog *log, const char *name)
+{
+    return texts_number(&log->activations, name, strlen(name));
+}
+
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters)
 {
     log->runs = memory_grown(log->runs, (size_t)log->count, sizeof *log->runs);
     runlog_run *to = &log->runs[log->count];
     *to = runlog_run_new();
-    to->activation = texts_number(&log->activations, activation, strlen(activation));
+    to->activation = runlog_add_activation(log, activation);
     to->group = log->activations.list[to->activation];
     to->point = texts_number(&log->points, "", 0);
     to->seed = seed;

@@ -89,6 +89,9 @@ void runlog_describe(runlog *log, const runlog_about *about);
 /* The content of config.json; takes over the caller's reference to the object. */
 void runlog_options(runlog *log, json_t *options);
 
+/* The number of an activation in the order of tables, which is that in which activations and runs are added. */
+int runlog_add_activation(runlog *log, const char *name);
+
 /* Adds a run, before or while others report, and returns its number, counted from 0; folds are
  * counted from 1, and 0 is none. */
 int runlog_add_run(runlog *log, const char *activation, uint64_t seed, int fold, long parameters);

@@ -106,6 +106,8 @@ void pool_read(const pool *all, runlog *log)
         const experiment *e = all->run[i].of;
         const int number = all->run[i].number;
         const run_spec spec = experiment_given(e, number);
+        for (int a = 0; i == 0 && a < e->form_count; a++)
+            runlog_add_activation(log, e->form[a].name);
         const int added =
             runlog_add_run(log, experiment_form_of(e, number)->name, (uint64_t)spec.seed, spec.folds ? spec.fold : 0,
                            e->parameters[number % (e->form_count * e->points)]);

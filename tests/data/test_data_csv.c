@@ -165,6 +165,19 @@ START_TEST(only_training_rows_decide_the_scale)
 }
 END_TEST
 
+/* Squares of such values are 0 in double precision. */
+START_TEST(tiny_values_have_a_deviation)
+{
+    dataset set = loaded("x,t\n0,5e-201\n1e-200,1.5e-200\n2e-200,5e-201\n3e-200,1.5e-200\n", standard);
+    ck_assert_double_eq_tol(set.feature_scale[0] * 1e200, sqrt(2. / 3), 1e-12);
+    ck_assert_float_eq_tol(set.x[3], (float)sqrt(1.5), 1e-6f);
+    ck_assert_double_eq_tol(set.target_scale[0] * 1e200, sqrt(2. / 9), 1e-12);
+    ck_assert_float_eq_tol(set.y[2], (float)-sqrt(2), 1e-6f);
+    ck_assert_int_eq(dataset_soften(&set, true), 0); /* nor are these tails long */
+    dataset_free(&set);
+}
+END_TEST
+
 START_TEST(large_values_do_not_cost_the_deviation)
 {
     dataset set = loaded("x,t\n0,0.5\n1000000001,1.5\n1000000002,0.5\n1000000003,1.5\n", standard);
@@ -630,6 +643,7 @@ Suite *data_csv_suite(void)
     tcase_add_test(tests, rows_with_missing_cells_can_be_dropped);
     tcase_add_test(tests, missing_cells_can_be_means_and_are_marked);
     tcase_add_test(tests, a_column_of_words_may_lose_all_of_them);
+    tcase_add_test(tests, tiny_values_have_a_deviation);
     tcase_add_test(tests, large_values_do_not_cost_the_deviation);
     tcase_add_test(tests, words_become_classes_in_alphabetical_order);
     tcase_add_test(tests, whole_numbers_become_classes_in_ascending_order);

@@ -19,12 +19,20 @@ static double value_of(const dataset *set, size_t row, size_t i)
 
 /* ---- standardising ---- */
 
+/* Squares are of values in this unit: those of 1e38 and of 1e-200 are doubles. A power of two rounds nothing. */
+#define UNIT 0x1p-300
+
 /* Mean and deviation over the training rows that weigh something (Welford, 1962: exactly 0 for a constant column,
  * however large). */
 typedef struct moments {
     double count, mean, squares;
     bool flags; /* all values are 0 or 1 */
 } moments;
+
+static double deviation_of(const moments *m)
+{
+    return m->count > 0 ? UNIT * sqrt(m->squares / m->count) : 0;
+}
 
 static double weight_of(const dataset *set, size_t row)
 {
@@ -46,7 +54,7 @@ static void measure(const dataset *set, moments *of, size_t count)
             m->flags &= value == 0 || value == 1;
             m->count += weight;
             m->mean += away * weight / m->count;
-            m->squares += away * weight * (value - m->mean);
+            m->squares += away / UNIT * weight * ((value - m->mean) / UNIT);
         }
     }
 }
@@ -56,7 +64,7 @@ static void measure(const dataset *set, moments *of, size_t count)
 static void choose_scales(dataset *set, const moments *of)
 {
     for (size_t i = 0; i < set->features; i++) {
-        const double scale = of[i].count > 0 ? sqrt(of[i].squares / of[i].count) : 0;
+        const double scale = deviation_of(&of[i]);
         const bool flag = of[i].flags && scale > 0;
         set->feature_mean[i] = flag ? 0 : of[i].mean;
         set->feature_scale[i] = flag ? 1 : scale;
@@ -64,7 +72,7 @@ static void choose_scales(dataset *set, const moments *of)
     }
     for (size_t i = 0; i < set->targets; i++) {
         const moments *m = &of[set->features + i];
-        const double scale = m->count > 0 ? sqrt(m->squares / m->count) : 0;
+        const double scale = deviation_of(m);
         set->target_mean[i] = m->mean;
         set->target_scale[i] = scale > 0 ? scale : 1;
     }
@@ -149,13 +157,13 @@ static double mean_of(const values *all)
     return mean;
 }
 
-/* The mean of (value - mean)^power. */
-static double moment_of(const values *all, int power)
+/* The mean of ((value - mean) / unit)^power. */
+static double moment_of(const values *all, double unit, int power)
 {
     const double mean = mean_of(all);
     double sum = 0;
     for (size_t i = 0; i < all->count; i++)
-        sum += pow(all->of[i] - mean, power);
+        sum += pow((all->of[i] - mean) / unit, power);
     return sum / (double)all->count;
 }
 
@@ -168,11 +176,12 @@ static bool are_flags(const values *all)
 }
 
 /* By skewness and kurtosis, which is 3 for a normal distribution. */
-static bool has_long_tails(const values *all)
+static bool has_long_tails(const values *all, double unit)
 {
     static const double skewed = 1.5, peaked = 3 + 6;
-    const double variance = moment_of(all, 2);
-    return fabs(moment_of(all, 3)) >= skewed * pow(variance, 1.5) || moment_of(all, 4) >= peaked * variance * variance;
+    const double variance = moment_of(all, unit, 2);
+    return fabs(moment_of(all, unit, 3)) >= skewed * pow(variance, 1.5) ||
+           moment_of(all, unit, 4) >= peaked * variance * variance;
 }
 
 /* Sets median, quartiles and limit so that the softened values have deviation 1. False, and nothing changes, if these
@@ -184,7 +193,7 @@ static bool soften(dataset *set, size_t i, values *all)
                  range = (all->of[all->count - 1] - all->of[0]) / 2, unit = between > 0 ? between : range;
     for (size_t k = 0; k < all->count; k++)
         all->of[k] = scaled(all->of[k], median, unit, QUARTILES);
-    const double deviation = sqrt(moment_of(all, 2)), scale = unit * deviation;
+    const double deviation = sqrt(moment_of(all, 1, 2)), scale = unit * deviation;
     if (!(scale > 0 && scale < INFINITY))
         return false;
     set->feature_mean[i] = median;
@@ -205,7 +214,7 @@ int dataset_soften(dataset *set, bool soft)
         if (set->feature_scale[i] == 0 || set->feature[i].category || set->feature[i].missing)
             continue;
         sort_values(set, i, &all);
-        softened += !are_flags(&all) && has_long_tails(&all) && soften(set, i, &all);
+        softened += !are_flags(&all) && has_long_tails(&all, set->feature_scale[i]) && soften(set, i, &all);
     }
     free(all.of);
     return softened;

@@ -86,6 +86,8 @@ START_TEST(what_cannot_be_ranked_is_refused)
                    "there is no file 'nowhere.csv'");
     expect_refused(train_run("compare", "--data moons --data csv:none.csv --out other"),
                    "none.csv: No such file or directory");
+    expect_refused(train_run("compare", "--data 'moons --rows 60' --data moons --data 'moons  --rows 60' --out other"),
+                   "--data: 'moons  --rows 60' is there twice");
     ck_assert(!temporary_exists("other"));
 }
 END_TEST

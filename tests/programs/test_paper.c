@@ -102,6 +102,7 @@ START_TEST(several_data_sets_have_a_paper_together)
 {
     expect_fine(train_run("compare", "--data moons --data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 --lr 0.01 "
                                      "--activations relu,tanh --no-plots --paper --out p"));
+    ck_assert_ptr_nonnull(strstr(train_output, "in p/: ranks.csv, rank_pairs.csv; paper/\n"));
     ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/methods.txt"), "Data. 2 data sets: moons, circles."));
     ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/table.tex"), "\nactivation & mean rank & best on & $\\Delta$ "
                                                                       "test\\_accuracy & p & better"));

@@ -180,6 +180,9 @@ START_TEST(a_verdict_says_what_the_interval_says)
     ck_assert_str_eq(said(true, (double[]){0.01, -0.01, 0.02, -0.02, 0}, 5, 0.9, 1, NAN),
                      "gelu against relu: test accuracy +0.0 points (-2.0 to 2.0), better in 2 and worse in 2 of 5 "
                      "seeds: not significant, corrected p = 1.00.");
+    ck_assert_str_eq(said(true, (double[]){-0.047, 0.049, -0.003}, 3, 0.9, 1, NAN), /* no "-0 points" */
+                     "gelu against relu: test accuracy +0 points (-12 to 12), worse in 2 of 3 "
+                     "seeds: not significant, corrected p = 1.00.");
     ck_assert_str_eq(
         said(true, (double[]){0.01}, 1, 0.9, NAN, NAN),
         "gelu against relu: test accuracy +1.0 points in one pair of runs: no verdict, use several seeds.");

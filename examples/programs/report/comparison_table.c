@@ -649,7 +649,8 @@ static void add_hints(const view *v, table *t)
         char points[48] = ""; /* a row is so many of no other measure */
         if (!decides->influence)
             snprintf(points, sizeof points, ", of which one is %.1f points", 100. / v->c->test_samples);
-        table_add_verdict(t, "Hint: %s is measured on %d test samples%s%s.", decides->words, v->c->test_samples, points,
+        table_add_verdict(t, "Hint: %s is measured on %d test sample%s%s%s.", decides->words, v->c->test_samples,
+                          plural(v->c->test_samples), points,
                           redrawn                  ? ": " ADVICE_MORE_SEEDS
                           : v->c->about.fixed_test ? ": " ADVICE_FOLDS
                                                    : "");

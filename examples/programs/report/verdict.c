@@ -57,9 +57,10 @@ static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENC
     for (int i = 0; interval && i < 2; i++) /* an end near 0 shows on which side of it it is */
         while (decimals < 4 && fabs(ends[i]) > 1e-9 * margin && shown(ends[i], decimals) == 0)
             decimals++;
+    const int of_loss = decimals_of(interval ? d->margin : fabs(d->mean), 8);
     if (percent)
-        say(sentence, "%+.*f (", decimals_of(interval ? d->margin : fabs(d->mean), 8), d->mean);
-    say(sentence, "%+.*f%s", decimals, scale * d->mean, f->share ? " points" : percent ? " %" : "");
+        say(sentence, "%+.*f (", of_loss, shown(d->mean, of_loss));
+    say(sentence, "%+.*f%s", decimals, shown(scale * d->mean, decimals), f->share ? " points" : percent ? " %" : "");
     if (interval)
         say(sentence, "%s%.*f to %.*f%s", percent ? "; " : " (", decimals, shown(ends[0], decimals), decimals,
             shown(ends[1], decimals), percent ? " %" : "");

@@ -89,9 +89,18 @@ static void split_words(data_set *set, const char *value)
     set->words[set->count++] = copy;
     if (!options)
         return;
-    *options++ = '\0';
+    for (char *end = options++; end > copy && *end == ' '; end--)
+        *end = '\0';
     while (set->count < MOST_WORDS && (word = quoted_word(&options)))
         set->words[set->count++] = word;
+}
+
+static bool is_same(const data_set *a, const data_set *b)
+{
+    bool same = a->count == b->count;
+    for (int i = 0; same && i < a->count; i++)
+        same = strcmp(a->words[i], b->words[i]) == 0;
+    return same;
 }
 
 /* The name of the file or folder, with letters, digits, and - . _ only; another number for each. */
@@ -272,8 +281,8 @@ static bool show(over_sets *o, tg_error *error)
     ranks_answer_free(answer);
     const plots_outcome drawn = written && o->draws ? plots_run("ranks.gp", o->out, error) : PLOTS_NOTHING;
     if (written && strcmp(o->format, "table") == 0)
-        printf("\nin %s/: ranks.csv, rank_pairs.csv%s\n", plain(o->out),
-               drawn == PLOTS_DRAWN ? "; ranks, as .png and .svg" : "");
+        printf("\nin %s/: ranks.csv, rank_pairs.csv%s%s\n", plain(o->out),
+               drawn == PLOTS_DRAWN ? "; ranks, as .png and .svg" : "", o->paper ? "; paper/" : "");
     return written && drawn != PLOTS_FAILED && drawn != PLOTS_INTERRUPTED;
 }
 
@@ -321,6 +330,9 @@ static bool add_set(over_sets *o, const char *value, tg_error *error)
         return tg_fail(error, "--data: more than %d data sets", MOST_SETS);
     split_words(&o->set[o->sets], value);
     name_set(o, o->sets++);
+    for (int s = 0; s < o->sets - 1; s++)
+        if (is_same(&o->set[s], &o->set[o->sets - 1])) /* it would count twice in the tests */
+            return tg_fail(error, "--data: '%.200s' is there twice", value);
     return is_there(o->set[o->sets - 1].words[0], error);
 }
 

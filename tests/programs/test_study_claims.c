@@ -68,9 +68,11 @@ START_TEST(a_formula_has_its_value)
 {
     study s = {.file = json_loads(numbers, 0, NULL)};
     study_part p = {.of = &s};
-    const double value = study_number(&p, formulas[_i].text, (study_value[]){{.name = "loss", .number = 2}, {0}});
+    json_t *values = json_pack("{s:i}", "loss", 2);
+    const double value = study_number(&p, formulas[_i].text, values);
     ck_assert_msg(!p.broken, "%s", p.error.text);
     ck_assert_double_eq_tol(value, formulas[_i].value, 1e-12);
+    json_decref(values);
     json_decref(s.file);
 }
 END_TEST
@@ -160,14 +162,16 @@ END_TEST
 
 static const char grid[] =
     "{\"options\": {\"data\": \"moons\", \"epochs\": 3, \"batch\": 16, \"lr\": \"0.001,0.003,0.01\", \"seeds\": 2,"
-    " \"activations\": \"relu,gelu_exact\"}, \"quick\": {\"batch\": 8}, \"each\": [{\"name\": \"small-\", \"each\": ["
+    " \"activations\": \"relu,gelu_exact\"}, \"quick\": {\"batch\": 8, \"lr\": \"0.001,0.003\"}, \"each\": [{\"name\": "
+    "\"small-\", \"each\": ["
     " {\"name\": \"4-\", \"options\": {\"hidden\": \"4x2\", \"residual\": true}},"
     " {\"name\": \"8-\", \"options\": {\"hidden\": \"8\", \"optimizer\": \"adamw,sgd\"}}]}],"
     " \"measures\": {\"perplexity\": {\"name\": \"perplexity\", \"of\": \"exp(best_val_loss)\", \"format\": \".3f\","
-    " \"ratio\": true}}, \"words\": {\"of_two_cells\": \"{mean}{times} ({low} to {high})\","
-    " \"of_four_cells\": \"{low} to {high}\", \"not_measured\": \"no\"},"
+    " \"ratio\": true}}, \"words\": {\"of_two_cells\": \"{mean:difference}{times} ({low:difference} to "
+    "{high:difference})\","
+    " \"of_four_cells\": \"{low:difference} to {high:difference}\", \"not_measured\": \"no\"},"
     " \"report\": [{\"needs\": 0, \"rule\": \"claims\", \"columns\": \"true|found|p\", \"row\": "
-    "\"{verdict}|{found}|{p}\","
+    "\"{verdict}|{found}|{p:.2g}\","
     " \"claims\": ["
     " {\"below\": 1, \"measure\": \"perplexity\", \"cells\": [\"small-4-gelu_exact\", \"small-4-relu\"]},"
     " {\"near\": [1, 0.001], \"measure\": \"perplexity\", \"cells\": [\"small-4-gelu_exact\", \"small-4-relu\","
@@ -210,7 +214,7 @@ START_TEST(a_grid_has_every_combination_with_the_options_that_it_names)
     ck_assert(run_named(&s, "small-4-relu-lr0.01-seed1")->spec.net.residual);
     ck_assert_ptr_nonnull(strstr(run->options, "hidden=8 activation=gelu_exact"));
     study_free(&s);
-    settings.quick = true; /* two rates, and its own options */
+    settings.quick = true; /* its own options */
     s = read_grid(&settings, grid);
     ck_assert_int_eq(s.all.count, (1 + 2) * 2 * 2 * 2);
     ck_assert_int_eq(s.run[0].spec.batch, 8);
@@ -240,8 +244,8 @@ START_TEST(cells_are_compared_by_seed_at_their_best_rates)
     for (int i = 0; i < s.all.count; i++)
         s.run[i].results = json_pack("{s:f}", "best_val_loss", loss_of(&s.run[i].spec));
     const study_cell cell = study_cell_of(&s, "small-4-relu");
-    ck_assert_double_eq(cell.best, 3e-3);
-    ck_assert(cell.whole && cell.seeds == 3 && cell.rate_count == 3);
+    ck_assert_double_eq(cell.rate[cell.best], 3e-3);
+    ck_assert(cell.whole && cell.seeds == 3 && cell.rates == 3);
     /* mean -0.4, deviation 0.1, three seeds: 4.302653 is Student's 97.5 % point with two degrees of freedom */
     const double margin = 4.302652730 * 0.1 / sqrt(3);
     ck_assert_msg(study_report(&s, &error), "%s", error.text);

@@ -1,4 +1,8 @@
-/* The numbers of a study are formulas (nn/formula.h) without x, whose names are numbers in turn. */
+/* The numbers of a study are formulas (nn/formula.h) without x, whose names are numbers in turn; or lists,
+ *
+ *     ["largest", "x - gelu_exact(x)", 0, 8, 0.001]        // for x = 0, 0.001, ... 8
+ *
+ * and likewise "sum", and "place of largest", the x at which it is. */
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
 
@@ -7,11 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-double study_refuse(study_part *p, const char *what, const char *why)
-{
-    p->broken = p->broken || !tg_fail(&p->error, "%s: '%.300s': %s", p->of->name, what, why);
-    return NAN;
-}
+static double over_line(study_part *p, const json_t *line);
 
 static bool is_of_word(char c)
 {
@@ -23,24 +23,35 @@ static bool is_of_word(char c)
 static char *with_names(const char *formula)
 {
     size_t length;
-    char declared[48], *text = memory_text("0 * x + %s", formula);
+    char *text = memory_text("0 * x + %s", formula);
     for (const char *at = formula; *at; at += length ? length : 1) {
         for (length = 0; is_of_word(at[length]);)
             length++;
-        snprintf(declared, sizeof declared, ", %.*s = 1", (int)length, at);
-        if (!isalpha((unsigned char)*at) || at[length] == '(' || strncmp(at, "pi", length) == 0 ||
-            strstr(text, declared) || (length == 1 && strchr("xe", *at)))
-            continue;
-        char *longer = memory_text("%s%s", text, declared);
-        free(text);
-        text = longer;
+        char *declared = memory_text(", %.*s = 1", (int)length, at);
+        const bool constant = (length == 1 && strchr("xe", *at)) || (length == 2 && strncmp(at, "pi", 2) == 0);
+        if (isalpha((unsigned char)*at) && at[length] != '(' && !constant && !strstr(text, declared)) {
+            char *longer = memory_text("%s%s", text, declared);
+            free(text);
+            text = longer;
+        }
+        free(declared);
     }
     return text;
 }
 
+static double value_of(study_part *p, const char *name, const json_t *values)
+{
+    const json_t *value = json_object_get(values, name),
+                 *number = value ? value : json_object_get(json_object_get(p->of->file, "numbers"), name);
+    return json_is_number(number)                ? json_number_value(number)
+           : json_is_string(number)              ? study_number(p, json_string_value(number), NULL)
+           : json_is_array(number)               ? over_line(p, number)
+           : json_is_null(number) || p->measures ? NAN
+                                                 : study_refuse(p, name, "there is no value of this name");
+}
+
 /* Sets y[] to a formula at each x[]. False, and the part is broken, if it is none. */
-static bool apply(study_part *p, const char *formula, study_called *called, const void *context, const double x[],
-                  int count, double y[])
+static bool apply(study_part *p, const char *formula, const json_t *values, const double x[], int count, double y[])
 {
     tg_error error;
     char *text = with_names(formula);
@@ -48,7 +59,7 @@ static bool apply(study_part *p, const char *formula, study_called *called, cons
     tg_tape *tape = tg_tape_new();
     tg_tensor numbers[TG_FORMULA_NUMBERS], in = tg_borrow(tape, TG_F64, x, TG_SHAPE(count));
     for (int i = 0; tg_formula_number_at(f, i); i++)
-        numbers[i] = tg_full(tape, TG_F64, TG_SCALAR, called(context, tg_formula_number_at(f, i)->name));
+        numbers[i] = tg_full(tape, TG_F64, TG_SCALAR, value_of(p, tg_formula_number_at(f, i)->name, values));
     const bool fine = f && tg_read(tg_formula_apply(f, &in, numbers), TG_F64, y, count);
     if (!fine)
         study_refuse(p, text, f ? tg_tape_error(tape) : error.text);
@@ -58,13 +69,7 @@ static bool apply(study_part *p, const char *formula, study_called *called, cons
     return fine;
 }
 
-double study_evaluate(study_part *p, const char *formula, study_called *called, const void *context)
-{
-    double y;
-    return apply(p, formula, called, context, &(double){0}, 1, &y) ? y : NAN;
-}
-
-double study_over_line(study_part *p, const json_t *line, study_called *called, const void *context)
+static double over_line(study_part *p, const json_t *line)
 {
     enum { MOST = 1 << 20 };
     const char *what = json_string_value(json_array_get(line, 0)),
@@ -75,7 +80,7 @@ double study_over_line(study_part *p, const json_t *line, study_called *called, 
     int count = 0, most = 0;
     for (; count < MOST && from + count * step <= to; count++)
         x[count] = from + count * step;
-    const bool fine = what && formula && step > 0 && count && apply(p, formula, called, context, x, count, y);
+    const bool fine = what && formula && step > 0 && count && apply(p, formula, NULL, x, count, y);
     for (int i = 0; fine && i < count; i++) {
         sum += y[i];
         most = y[i] <= y[most] ? most : i; /* NaN is taken too, so that it is noticed */
@@ -86,4 +91,17 @@ double study_over_line(study_part *p, const json_t *line, study_called *called, 
                                                          : x[most];
     free(x);
     return fine ? number : study_refuse(p, formula ? formula : "", "expected [\"largest\", formula, from, to, step]");
+}
+
+double study_number(study_part *p, const char *formula, const json_t *values)
+{
+    double number = NAN;
+    if (json_object_get(values, formula))
+        return value_of(p, formula, values);
+    if (++p->depth > STUDY_DEEPEST)
+        study_refuse(p, formula, "a number contains itself");
+    else
+        apply(p, formula, values, &(double){0}, 1, &number);
+    p->depth--;
+    return number;
 }

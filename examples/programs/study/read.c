@@ -1,9 +1,7 @@
 /* Reads the file of a study, and lists its experiments and their runs. */
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
-#include "examples/programs/system/posix.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,26 +23,16 @@ const char *study_text(const json_t *of, const char *name)
 /* A file of data is in the folder of --data; of a quick version, beside the study's file. */
 static const char *data_of(const study *s, const char *data)
 {
-    const char *path = strchr(data, ':');
+    const char *path = strchr(data, ':'), *folder = s->settings->quick ? s->home : s->settings->data;
     if (!path || path[1] == '/')
         return data;
-    char *whole = memory_text("%.*s:%s/%s", (int)(path - data), data,
-                              s->settings->quick || !s->settings->data ? s->home : s->settings->data, path + 1);
+    char *whole = memory_text("%.*s:%s/%s", (int)(path - data), data, folder, path + 1);
     const char *kept = net_keep_text(whole);
     free(whole);
     return kept;
 }
 
-/* The quick version has the first two rates, and two seeds. */
-static void shorten(experiment_settings *e, const char **rates)
-{
-    const char *second = strchr(*rates, ','), *end = second ? strchr(second + 1, ',') : NULL;
-    char *two = memory_text("%.*s", end ? (int)(end - *rates) : (int)strlen(*rates), *rates);
-    *rates = net_keep_text(two);
-    e->seeds = e->seeds < 2 ? e->seeds : 2;
-    free(two);
-}
-
+/* A flag that is no option of compare. */
 static bool take_flag(json_t *options, const char *name)
 {
     const bool is = json_is_true(json_object_get(options, name));
@@ -52,65 +40,68 @@ static bool take_flag(json_t *options, const char *name)
     return is;
 }
 
-/* Adds the experiment with these options, and its quick ones. */
-static bool add_experiment(study *s, json_t *options, json_t *quick, const char *prefix, tg_error *error)
+/* Adds the experiment with these options, and its runs. */
+static bool add_experiment(study *s, json_t *options, const char *prefix, tg_error *error)
 {
     const options_program *compare = experiment_program();
     experiment *e = memory_checked(malloc(sizeof *e));
     *e = experiment_defaults();
     s->experiments = memory_grown(s->experiments, (size_t)s->experiment_count, sizeof *s->experiments);
-    s->prefixes = memory_grown(s->prefixes, (size_t)s->experiment_count, sizeof *s->prefixes);
-    snprintf(s->prefixes[s->experiment_count], sizeof *s->prefixes, "%s", prefix);
     s->experiments[s->experiment_count++] = e;
-    experiment_settings *settings = &e->settings;
-    settings->run.reconstructs = take_flag(options, "reconstructs"); /* these two are no options of compare */
-    settings->run.drop_last = take_flag(options, "drop-last");
-    if (!options_take_all(compare, s->name, options, settings, error) ||
-        (s->settings->quick && !options_take_all(compare, s->name, quick, settings, error)))
+    e->settings.run.reconstructs = take_flag(options, "reconstructs");
+    e->settings.run.drop_last = take_flag(options, "drop-last");
+    if (s->settings->epochs)
+        json_object_set_new(options, "epochs", json_integer(s->settings->epochs));
+    if (!options_take_all(compare, s->name, options, &e->settings, error))
         return false;
-    settings->run.data = data_of(s, settings->run.data);
-    const char **rates = (const char **)(void *)((char *)settings + options_find(compare->table, "lr")->offset);
-    if (s->settings->quick)
-        shorten(settings, rates);
-    char *epochs = s->settings->epochs ? memory_text("%d", s->settings->epochs) : NULL;
-    if (epochs)
-        options_set(options_find(compare->table, "epochs"), settings, net_keep_text(epochs));
-    free(epochs);
-    return experiment_list_runs(e, error) &&
-           (!search_is_on(&e->search) || tg_fail(error, "%s: a study names its values; auto is for compare", s->name));
+    e->settings.run.data = data_of(s, e->settings.run.data);
+    if (!experiment_list_runs(e, error))
+        return false;
+    if (search_is_on(&e->search))
+        return tg_fail(error, "%s: a study names its values; auto is for compare", s->name);
+    for (int i = 0; i < e->runs; i++)
+        pool_add(&s->all, e, i, prefix);
+    return true;
+}
+
+/* The options of a part of the file, "options" or "quick", which replace those around it. */
+static json_t *options_of_part(const json_t *part, const json_t *outer, const char *name)
+{
+    json_t *options = json_deep_copy(outer);
+    json_object_update(options, json_object_get(part, name));
+    return options;
 }
 
 /* Adds the experiments of a part of the file. Its options go for all that it consists of, "each", whose names begin the
  * names of their runs. */
-static bool add_part(study *s, const json_t *part, const json_t *options, const json_t *quick, const char *prefix,
-                     tg_error *error)
+static bool add_part(study *s, const json_t *part, const json_t *outer, const json_t *outer_quick,
+                     const char *outer_name, tg_error *error)
 {
-    json_t *own = json_deep_copy(options), *own_quick = json_deep_copy(quick);
+    json_t *options = options_of_part(part, outer, "options"), *quick = options_of_part(part, outer_quick, "quick");
     const json_t *each = json_object_get(part, "each"), *inner;
     const char *name = json_string_value(json_object_get(part, "name"));
-    char *longer = memory_text("%s%s", prefix, name ? name : "");
+    char *prefix = memory_text("%s%s", outer_name, name ? name : "");
     bool fine = true;
     size_t i;
-    json_array_append_new(s->texts, own);
-    json_array_append_new(s->texts, own_quick);
-    json_object_update(own, json_object_get(part, "options"));
-    json_object_update(own_quick, json_object_get(part, "quick"));
     json_array_foreach(each, i, inner)
-        fine = fine && add_part(s, inner, own, own_quick, longer, error);
-    fine = fine && (each || add_experiment(s, own, own_quick, longer, error));
-    free(longer);
+        fine = fine && add_part(s, inner, options, quick, prefix, error);
+    if (!each && s->settings->quick)
+        json_object_update(options, quick);
+    fine = fine && (each || add_experiment(s, options, prefix, error));
+    json_array_append_new(s->texts, options); /* experiments point to its texts */
+    json_decref(quick);
+    free(prefix);
     return fine;
 }
 
 /* ---- runs ---- */
 
 /* "depth2-relu-lr0.001-seed1" belongs to the cell "depth2-relu". */
-static const char *cell_name(const pool_run *run, const run_spec *spec)
+static const char *cell_of(const char *run, double lr)
 {
     char name[POOL_NAME], rate[40];
-    snprintf(name, sizeof name, "%s", run->name);
-    *strstr(name, "-seed") = '\0';
-    snprintf(rate, sizeof rate, "-lr%g", spec->lr);
+    snprintf(name, sizeof name, "%.*s", (int)(strstr(run, "-seed") - run), run);
+    snprintf(rate, sizeof rate, "-lr%g", lr);
     char *at = strstr(name, rate);
     if (at)
         memmove(at, at + strlen(rate), strlen(at + strlen(rate)) + 1);
@@ -118,45 +109,44 @@ static const char *cell_name(const pool_run *run, const run_spec *spec)
 }
 
 /* "activation=relu hidden=64x2": the options that are not defaults. */
-static const char *options_of(const run_spec *spec)
+static void print_options(const void *spec, FILE *to)
 {
     static const char *const without[] = {"data", "seed", "epochs", "lr", NULL};
     const run_spec usual = run_spec_defaults(false);
-    char *all = memory_text("%s", "");
-    for (const program_option *o = run_options; options_more(o) && (o->name || strcmp(o->help, "Running:") != 0); o++) {
+    const char *blank = "";
+    for (const program_option *o = run_options; options_more(o) && strcmp(o->help, "Running:") != 0; o++) {
         char text[2][OPTIONS_WORD];
         const char *word = o->name ? options_word(o, spec, text[0]) : NULL,
-                   *other = o->name ? options_word(o, &usual, text[1]) : NULL;
-        if (!word || without[options_position(without, o->name)] || (other && strcmp(word, other) == 0))
-            continue;
-        char *longer = memory_text("%s%s%s=%s", all, *all ? " " : "", o->name, word);
-        free(all);
-        all = longer;
+                   *other = word ? options_word(o, &usual, text[1]) : NULL;
+        if (word && !without[options_position(without, o->name)] && (!other || strcmp(word, other) != 0)) {
+            fprintf(to, "%s%s=%s", blank, o->name, word);
+            blank = " ";
+        }
     }
-    const char *kept = net_keep_text(all);
-    free(all);
-    return kept;
+}
+
+static int seed_index(const pool_run *run)
+{
+    return run->number / (run->of->runs / run->of->settings.seeds);
+}
+
+static int by_seed(const void *a, const void *b)
+{
+    return seed_index(a) - seed_index(b);
 }
 
 /* All of the first seed first, so that the finished runs of a study that is interrupted are paired. */
 static void list_runs(study *s)
 {
-    for (int seed = 0, left = 1; left; seed++) {
-        left = 0;
-        for (int i = 0; i < s->experiment_count; i++) {
-            const experiment *e = s->experiments[i];
-            const int each = e->runs / e->settings.seeds;
-            for (int k = 0; seed < e->settings.seeds && k < each; k++)
-                pool_add(&s->all, e, seed * each + k, s->prefixes[i]);
-            left |= seed + 1 < e->settings.seeds;
-        }
-    }
+    system_sort(s->all.run, (size_t)s->all.count, sizeof *s->all.run, by_seed);
     s->run = memory_checked(calloc((size_t)s->all.count + 1, sizeof *s->run));
     for (int i = 0; i < s->all.count; i++) {
         study_run *run = &s->run[i];
         run->spec = experiment_given(s->all.run[i].of, s->all.run[i].number);
-        run->cell = cell_name(&s->all.run[i], &run->spec);
-        run->options = options_of(&run->spec);
+        run->cell = cell_of(s->all.run[i].name, run->spec.lr);
+        char *options = files_text(print_options, &run->spec);
+        run->options = net_keep_text(options);
+        free(options);
     }
 }
 
@@ -170,8 +160,8 @@ bool study_read(study *s, const char *path, tg_error *error)
              s->settings->quick ? "-quick" : "");
     snprintf(s->runs, sizeof s->runs, "%.*s/runs", PATH_MAX - 8, s->folder);
     s->all.folder = s->runs;
-    s->file = json_load_file(path, 0, &wrong);
     s->texts = json_array();
+    s->file = json_load_file(path, 0, &wrong);
     if (!s->file)
         return tg_fail(error, "%s:%d: %s", path, wrong.line, wrong.text);
     json_t *none = json_object();
@@ -185,7 +175,7 @@ bool study_read(study *s, const char *path, tg_error *error)
 
 void study_free(study *s)
 {
-    for (int i = 0; i < s->all.count; i++)
+    for (int i = 0; s->run && i < s->all.count; i++)
         json_decref(s->run[i].results);
     for (int i = s->experiment_count - 1; i >= 0; i--) { /* those that borrow data first */
         experiment_free(s->experiments[i]);
@@ -193,7 +183,6 @@ void study_free(study *s)
     }
     free(s->run);
     free(s->experiments);
-    free(s->prefixes);
     pool_free(&s->all);
     json_decref(s->file);
     json_decref(s->texts);

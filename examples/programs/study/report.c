@@ -4,7 +4,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/study/study.h"
-#include "examples/programs/system/posix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,84 +11,68 @@
 
 /* ---- templates ---- */
 
-/* The number of a value, or of a formula in "numbers". */
-typedef struct named {
-    study_part *p;
-    const study_value *values;
-} named;
-
-static double number_called(const void *context, const char *name)
+double study_refuse(study_part *p, const char *what, const char *why)
 {
-    const named *in = context;
-    for (const study_value *v = in->values; v && v->name; v++)
-        if (strcmp(v->name, name) == 0)
-            return v->number;
-    const json_t *number = json_object_get(json_object_get(in->p->of->file, "numbers"), name);
-    return json_is_string(number)   ? study_number(in->p, json_string_value(number), NULL)
-           : json_is_array(number)  ? study_over_line(in->p, number, number_called, &(named){in->p, NULL})
-           : json_is_number(number) ? json_number_value(number)
-                                    : study_refuse(in->p, name, "there is no value of this name");
+    p->broken = p->broken || !tg_fail(&p->error, "%s: '%.300s': %s", p->of->name, what, why);
+    return NAN;
 }
 
-double study_number(study_part *p, const char *formula, const study_value values[])
+void study_set(json_t *values, const char *name, double number)
 {
-    return study_evaluate(p, formula, number_called, &(named){p, values});
+    json_object_set_new(values, name, isfinite(number) ? json_real(number) : json_null());
 }
 
-/* A number that is none is the study's word "none". */
-static void put_number(const study_part *p, FILE *to, const char *format, double number)
+/* The template of a name: a value, or a word of the part, the study or the report, or a text of the study. */
+static const char *template_of(const study_part *p, const char *name, const json_t *values)
 {
-    const char *none = study_text(json_object_get(p->of->file, "words"), "none");
+    const json_t *const in[] = {values, json_object_get(p->part, "words"), json_object_get(p->of->file, "words"),
+                                json_object_get(p->report, "words"), p->of->file};
+    const char *found = NULL;
+    for (size_t i = 0; !found && i < sizeof in / sizeof *in; i++)
+        found = study_text(in[i], name);
+    return found;
+}
+
+/* A number in a format, as .3f, or in one that a value of this name has. */
+static void say_number(const study_part *p, FILE *to, double number, const char *format, const json_t *values)
+{
+    const char *named = study_text(values, format), *none = study_text(json_object_get(p->of->file, "words"), "none");
+    char all[16] = "%g";
+    format = named ? named : format;
+    const size_t length = strspn(format, "+.0123456789");
+    if (*format && length < 8 && strchr("gef", format[length]) && !format[length + 1])
+        snprintf(all, sizeof all, "%%%s", format);
     if (isnan(number) && none)
         fputs(none, to);
     else
-        fprintf(to, format, number);
+        fprintf(to, all, number);
 }
 
 /* {name} or {name:.3f}, or a formula in place of the name. */
-static void say_one(study_part *p, FILE *to, const char *name, const char *format, const study_value values[])
+static void say_one(study_part *p, FILE *to, const char *name, const char *format, const json_t *values)
 {
-    const json_t *const words[] = {p->part, p->of->file, p->report};
-    char number[16] = "%g";
-    const size_t length = strspn(format, "+.0123456789");
-    if (*format && length < 8 && strchr("gef", format[length]) && !format[length + 1])
-        snprintf(number, sizeof number, "%%%s", format);
-    for (const study_value *v = values; v && v->name; v++)
-        if (strcmp(v->name, name) == 0) {
-            char *text = v->text && *v->text == '{' ? study_say(p, v->text, values) : NULL;
-            if (v->text)
-                fputs(text ? text : v->text, to);
-            else
-                put_number(p, to, number, v->number);
-            free(text);
-            return;
-        }
-    for (size_t i = 0; i <= sizeof words / sizeof *words; i++) {
-        const char *template =
-            i < 3 ? study_text(json_object_get(words[i], "words"), name) : study_text(p->of->file, name);
-        if (template) {
-            char *text = study_say(p, template, values);
-            fputs(text, to);
-            free(text);
-            return;
-        }
+    const char *template = json_is_number(json_object_get(values, name)) ? NULL : template_of(p, name, values);
+    if (!template) {
+        say_number(p, to, study_number(p, name, values), format, values);
+        return;
     }
-    fprintf(to, number, study_number(p, name, values));
+    char *text = study_say(p, template, values);
+    fputs(text, to);
+    free(text);
 }
 
-enum { DEEPEST = 20 }; /* words in words */
-
-char *study_say(study_part *p, const char *template, const study_value values[])
+char *study_say(study_part *p, const char *template, const json_t *values)
 {
     char *text, name[200], *format;
     size_t size;
     FILE *to = memory_checked(system_open_memory(&text, &size));
-    if (++p->depth > DEEPEST)
+    if (++p->depth > STUDY_DEEPEST)
         study_refuse(p, template, "a word contains itself");
-    for (const char *at = template && p->depth <= DEEPEST ? template : ""; *at; at++) {
+    for (const char *at = template && p->depth <= STUDY_DEEPEST ? template : ""; *at; at++) {
         const size_t length = strcspn(at, "}");
-        if (*at != '{' || length >= sizeof name) {
+        if (*at != '{' || at[1] == '{' || length >= sizeof name) {
             fputc(*at, to);
+            at += *at == '{' && at[1] == '{'; /* {{ is a brace */
             continue;
         }
         snprintf(name, sizeof name, "%.*s", (int)length - 1, at + 1);
@@ -103,51 +86,34 @@ char *study_say(study_part *p, const char *template, const study_value values[])
     return memory_checked(system_close_memory(to, &text, &size) ? text : NULL);
 }
 
-void study_put(study_part *p, const char *name, const study_value values[])
+void study_put(study_part *p, const char *name, const json_t *values)
 {
     const char *template = study_text(p->part, name);
     char *text = template ? study_say(p, template, values) : NULL;
-    if (!text)
-        return;
-    if (p->file)
+    if (text && p->file)
         fprintf(p->file, "%s\n", text);
-    else if (strcmp(name, "row") == 0 || strcmp(name, "one") == 0)
+    else if (text && strcmp(name, "row") == 0)
         sheet_row(p->to, "%s", text);
-    else if (strcmp(name, "text") == 0 || strcmp(name, "count") == 0)
-        sheet_text(p->to, "%s", text);
-    else
+    else if (text && strcmp(name, "say") == 0)
         sheet_verdict(p->to, "%s", text);
+    else if (text)
+        sheet_text(p->to, "%s", text);
     free(text);
 }
 
 /* ---- parts ---- */
 
-/* The report's parts, and words for its templates: in the study's file, or in one that it names. */
-static json_t *read_report(const study *s, tg_error *error)
-{
-    json_error_t wrong;
-    char path[PATH_MAX];
-    json_t *report = json_object_get(s->file, "report");
-    if (!json_is_string(report))
-        return json_incref(report);
-    snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - NAME_MAX, s->library, json_string_value(report));
-    report = json_load_file(path, 0, &wrong);
-    if (!report)
-        tg_fail(error, "%s:%d: %s", path, wrong.line, wrong.text);
-    return report;
-}
-
 /* Rows of a file for a picture, by one or several rules. */
 static bool write_rows(const void *context, FILE *to)
 {
     study_part *p = (study_part *)context;
-    const json_t *file = p->part, *rows = json_object_get(file, "rows"), *each;
+    const json_t *file = p->part, *each;
     size_t i;
     fprintf(to, "%s\n", study_text(file, "columns"));
     p->file = to;
-    json_array_foreach(rows, i, each) {
+    json_array_foreach(json_object_get(file, "rows"), i, each) {
         p->part = each;
-        study_put_rule(p, study_text(each, "rule"));
+        study_put_rule(p);
     }
     p->part = file;
     p->file = NULL;
@@ -156,45 +122,58 @@ static bool write_rows(const void *context, FILE *to)
 
 static void draw(study_part *p, study *s)
 {
-    const char *file = study_text(p->part, "picture"), *script = study_text(p->part, "script");
     tg_error error;
-    sheet_picture(p->to, file, study_text(p->part, "says"));
+    sheet_picture(p->to, study_text(p->part, "picture"), study_text(p->part, "says"));
     if (s->settings->no_plots || !sweep_is_whole(&s->settings->sweep) || p->broken)
         return;
-    s->drawn = plots_run(script, s->folder, &error);
+    s->drawn = plots_run(study_text(p->part, "script"), s->folder, &error);
     if (s->drawn != PLOTS_DRAWN)
         terminal_say("study", NULL, error.text);
 }
 
 /* A part needs two complete seeds unless it says otherwise; one with "below" is for fewer than so many, and one
  * with "where" for studies whose file has this name. */
-static void put_part(study_part *p, study *s, int seeds)
+static bool is_wanted(const study_part *p, int seeds)
 {
     const json_t *needs = json_object_get(p->part, "needs"), *below = json_object_get(p->part, "below");
+    const char *where = study_text(p->part, "where");
+    return (!where || json_object_get(p->of->file, where)) &&
+           (below ? seeds < json_integer_value(below) : seeds >= (needs ? json_integer_value(needs) : 2));
+}
+
+static void put_part(study_part *p, study *s)
+{
     const char *heading = study_text(p->part, "heading"), *columns = study_text(p->part, "columns"),
-               *rule = study_text(p->part, "rule"), *file = study_text(p->part, "file"),
-               *where = study_text(p->part, "where");
-    if (where && !json_object_get(s->file, where))
-        return;
-    if (below ? seeds >= json_integer_value(below) : seeds < (needs ? json_integer_value(needs) : 2))
-        return;
+               *file = study_text(p->part, "file");
     if (heading)
         sheet_heading(p->to, heading);
-    if (!rule || heading)
-        study_put(p, "text", study_general());
-    if (file) {
+    study_put(p, "text", NULL);
+    if (file)
         p->broken = p->broken || !files_write(s->folder, file, write_rows, p, &p->error);
-        return;
-    }
-    if (columns) {
+    else if (columns) {
         char *headings = study_say(p, columns, NULL);
         sheet_table(p->to, (int)json_integer_value(json_object_get(p->part, "keys")), headings);
         free(headings);
     }
-    if (rule)
-        study_put_rule(p, rule);
-    if (study_text(p->part, "picture"))
+    if (json_object_get(p->part, "rule"))
+        study_put_rule(p);
+    if (json_object_get(p->part, "picture"))
         draw(p, s);
+}
+
+/* The report's parts, and words for its templates: in the study's file, or in one that it names. */
+static json_t *read_report(const study *s, tg_error *error)
+{
+    json_error_t wrong;
+    json_t *report = json_object_get(s->file, "report");
+    if (!json_is_string(report))
+        return json_incref(report);
+    char *path = memory_text("%s/%s", s->library, json_string_value(report));
+    report = json_load_file(path, 0, &wrong);
+    if (!report)
+        tg_fail(error, "%s:%d: %s", path, wrong.line, wrong.text);
+    free(path);
+    return report;
 }
 
 /* The number of complete runs, and a note if this is the quick version. */
@@ -211,16 +190,15 @@ static void put_state(const study *s, sheet *to)
 bool study_report(study *s, tg_error *error)
 {
     const char *title = study_text(s->file, "title");
-    study_part p = {.of = s, .to = sheet_new(title ? title : s->name)};
     json_t *report = read_report(s, error), *part;
-    const json_t *parts = json_is_array(report) ? report : json_object_get(report, "parts");
+    study_part p = {.of = s, .report = report, .to = sheet_new(title ? title : s->name)};
     const int seeds = study_read_tables(s);
     size_t i;
-    p.report = report;
     put_state(s, p.to);
-    json_array_foreach(parts, i, part) {
+    json_array_foreach(json_is_array(report) ? report : json_object_get(report, "parts"), i, part) {
         p.part = part;
-        put_part(&p, s, seeds);
+        if (is_wanted(&p, seeds))
+            put_part(&p, s);
     }
     bool fine = report && (!p.broken || tg_fail(error, "%s", p.error.text));
     if (fine && sweep_is_whole(&s->settings->sweep)) {

@@ -6,7 +6,7 @@
  *                  "lr": "0.001,0.003", "seeds": 5},
  *      "forms": ["gelu_exact-dropout0", "gelu_exact-dropout0.2"], "measure": "test_loss",
  *      "comparisons": [["gelu_exact-dropout0.2", "gelu_exact-dropout0", "Does dropout help?"]],
- *      "report": "forms.json"}
+ *      "report": "forms.report"}
  *
  * docs/studies.md describes the file. The exit status is 0; 1 where a run failed or a result could not be written; 2
  * where the study could not begin; signals_status() where it was interrupted.
@@ -15,11 +15,12 @@
 #define STUDY_STUDY_H
 
 #include "examples/programs/report/sheet.h"
+#include "examples/programs/report/statistics.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/system/posix.h"
 #include "plots/plots.h"
 
-enum { STUDY_SEEDS = 32, STUDY_RATES = 16 };
+enum { STUDY_SEEDS = 32, STUDY_RATES = 16, STUDY_DEEPEST = 20 /* templates in templates */ };
 
 typedef struct study_settings {
     const char *out, *data;
@@ -31,14 +32,11 @@ typedef struct study_settings {
     options_given given;
 } study_settings;
 
-/* What is known of a run: from its folder, or else from runs.csv of the study. */
 typedef struct study_run {
-    const char *cell;    /* its name without rate and seed; equal texts are shared */
+    const char *cell;    /* its name without rate and seed */
     const char *options; /* those that are not defaults, without data, rate, epochs and seed */
     run_spec spec;
-    bool diverged;
-    int epochs;
-    json_t *results; /* numbers of a complete run, as record_numbers gives them; NULL: it is not complete */
+    json_t *results; /* of a complete run, from its folder or runs.csv, as run_numbers gives them; else NULL */
 } study_run;
 
 typedef struct study {
@@ -51,7 +49,6 @@ typedef struct study {
     char runs[PATH_MAX];   /* and of those of its runs: FOLDER/runs */
     json_t *file, *texts;  /* what it says; and the options of all experiments, which point to it */
     experiment **experiments;
-    char (*prefixes)[RUN_NAME];
     int experiment_count;
     pool all;
     study_run *run; /* [all.count] */
@@ -70,81 +67,77 @@ int study_work(study *s, tg_error *error);
 /* Writes and prints the report. False and one line if the file asks for what is not there, or it cannot be written. */
 bool study_report(study *s, tg_error *error);
 
-/* ---- cells: the runs of one combination of options, at each rate and seed ---- */
+/* ---- cells: the runs of one combination of options (cells.c) ---- */
 
 typedef struct study_cell {
-    const study *of;
-    const char *name; /* NULL: there is no such cell */
-    int seeds, rate_count;
-    double rates[STUDY_RATES];
-    bool whole;  /* all seeds are complete at all rates */
-    double best; /* of the rates with the most complete seeds that with the lowest validation loss; 0: none */
+    int seeds, rates; /* rates: 0 if there is no such cell */
+    double rate[STUDY_RATES];
+    const json_t *results[STUDY_RATES][STUDY_SEEDS]; /* NULL: the run is not complete */
+    int best;   /* of the rates with the most complete seeds that with the lowest validation loss */
+    bool whole; /* all seeds are complete at all rates */
 } study_cell;
 
 study_cell study_cell_of(const study *s, const char *name);
 
-/* A number of the results of a seed, from 1; NaN if the run diverged, is not complete, or has no such number. */
-double study_cell_value(const study_cell *cell, double rate, const char *name, int seed);
+/* A number of each seed, from the first on, as long as they are complete; of a ratio their logarithms. NaN if a run
+ * diverged or has no such number. */
+typedef struct study_sample {
+    bool ratio;
+    int seeds;
+    double by_seed[STUDY_SEEDS];
+} study_sample;
 
-/* The same for each seed; returns the number of seeds, from the first on, that are complete. */
-int study_cell_values(const study_cell *cell, double rate, const char *name, double values[STUDY_SEEDS]);
+study_sample study_sample_of(const study_cell *cell, int rate, const char *name, bool ratio);
+double study_shown(const study_sample *of, double number);
 
-/* ---- texts ---- */
+/* ---- texts (report.c) ----
+ *
+ * A template may contain {name} and {name:.3f}. Values are members of a JSON object: texts, which are templates too,
+ * and numbers; null is the word "none". */
 
 /* A text or a list of them, joined by blanks, which lives as long as the program; NULL if there is none. */
 const char *study_text(const json_t *of, const char *name);
 
-/* What a template may contain: {name} and {name:.3f}. */
-typedef struct study_value {
-    const char *name; /* NULL ends a list */
-    const char *text; /* NULL: a number */
-    double number;
-} study_value;
+void study_set(json_t *values, const char *name, double number);
+
+/* Sets what is known of a sample or, with another one, of their differences: seeds, mean, low and high of its 95 %
+ * interval, least, median, greatest, p. */
+statistics_estimate study_set_sample(json_t *values, const study_sample *one, const study_sample *other);
 
 /* A part of the report: its description in the file, and where it is written to. */
 typedef struct study_part {
     const study *of;
     const json_t *part, *report;
     sheet *to;
-    FILE *file; /* NULL: to the sheet */
-    int depth;  /* of templates in templates */
+    FILE *file;    /* NULL: to the sheet */
+    int depth;     /* of templates in templates, and of numbers in numbers */
+    bool measures; /* names without a number are NaN: not all runs have all */
     bool broken;
     tg_error error;
 } study_part;
 
 /* A template with its values, to be freed. Names that are no values are those of "words" in the part, the study and the
- * report, which are templates; others are formulas of numbers. */
-char *study_say(study_part *p, const char *template, const study_value values[]);
+ * report, or of texts of the study; others are formulas of numbers. */
+char *study_say(study_part *p, const char *template, const json_t *values);
 
-/* Writes the part's template of this name, if it has one: "row" and "one" are rows of a table, "text" and "count" are
- * texts, others highlighted sentences; in a file each is a line. */
-void study_put(study_part *p, const char *name, const study_value values[]);
-
-/* The number of a formula whose names are values or "numbers" of the study. NaN, and the part is broken, if it is
- * none. */
-double study_number(study_part *p, const char *formula, const study_value values[]);
-
-/* ---- formulas (numbers.c) ---- */
+/* Writes the part's template of this name, if it has one: "row" is a row of a table, "text" and "count" are texts,
+ * others highlighted sentences; in a file each is a line. */
+void study_put(study_part *p, const char *name, const json_t *values);
 
 /* NaN, and the part is broken with this error. */
 double study_refuse(study_part *p, const char *what, const char *why);
 
-/* The number of a formula whose names are numbers that `called` gives. NaN, and the part is broken, if it is none. */
-typedef double study_called(const void *context, const char *name);
-double study_evaluate(study_part *p, const char *formula, study_called *called, const void *context);
+/* The number of a formula whose names are values, or else "numbers" of the study. NaN, and the part is broken, if it is
+ * none (numbers.c). */
+double study_number(study_part *p, const char *formula, const json_t *values);
 
-/* ["largest", formula, from, to, step] of a formula in x, which is from, from + step, ... up to `to`; or "sum"; or "place
- * of largest": the x at which it is. */
-double study_over_line(study_part *p, const json_t *line, study_called *called, const void *context);
-
-/* ---- rules (tables.c) ---- */
+/* ---- rules (rules.c) ---- */
 
 /* Reads what the rules go over; returns the number of seeds that are complete in the first table. */
 int study_read_tables(const study *s);
-const study_value *study_general(void); /* for texts outside of rules: "questions", the number of pairs */
-void study_put_rule(study_part *p, const char *rule);
+void study_put_rule(study_part *p);
 
-/* The rules of claims: statements, each with a range in which a number must lie, and the number (claims.c). */
+/* The rule of claims: statements, each with a range in which a number must lie, and the number (claims.c). */
 void study_put_claims(study_part *p);
 
 /* "yes", "no", "not shown" or "not measured", as the interval lies in the range; with p, of seeds, which is

@@ -135,7 +135,8 @@ void tg_tape_watch(tg_tape *tape, bool on);
  * inputs rounded to this format and round their f32 results, the gradients of parameters included; inside an operation
  * sums are floats. Parameters keep their floats (master weights): operations read rounded copies. Scalars, such as a
  * loss, are not rounded, and their derivative is rounded as a whole: so a loss can be scaled before that. Gradients
- * that are added up are rounded after each addition. TG_FLOAT32 ends it.
+ * that are added up are rounded after each addition. TG_FLOAT32 ends it. What a replay or a checkpoint computes again is
+ * in the format of that time.
  *
  *     tg_tape_round(tape, TG_BFLOAT16); */
 typedef enum tg_format {

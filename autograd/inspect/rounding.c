@@ -30,23 +30,32 @@ float tg_round(tg_format format, float x)
     return copysignf(nearest > most ? INFINITY : nearest, x);
 }
 
-/* The rounded copy of a value, by its number in the program. */
 typedef struct copy {
     float *numbers;
-    int64_t version; /* of the parameter that was copied */
+    int64_t version; /* of the parameter that was copied in this step; -1: none was */
 } copy;
 
+/* A value has a copy in each format: views of one may be read when the format has changed. */
 typedef struct rounding {
     tg_feature feature;
     tg_format format;
-    copy *copies; /* [count] */
+    copy *copies; /* [count], two for each value of the program */
     int64_t count;
 } rounding;
+
+/* A parameter of the next step may lie where another one of this step did. */
+static void forget_versions(tg_feature *feature, tg_tape *tape)
+{
+    rounding *r = (rounding *)feature;
+    (void)tape;
+    for (int64_t i = 0; i < r->count; i++)
+        r->copies[i].version = -1;
+}
 
 static void forget(tg_feature *feature, int64_t count)
 {
     rounding *r = (rounding *)feature;
-    for (int64_t i = count; i < r->count; i++) {
+    for (int64_t i = 2 * count; i < r->count; i++) {
         free(r->copies[i].numbers);
         r->copies[i] = (copy){0};
     }
@@ -79,7 +88,6 @@ static bool is_copied(const tg_value *input, const tg_value *reader)
            (!input->op || (loss && loss != loss_of(reader)));
 }
 
-/* Room for a copy of each value up to this one. */
 static bool reserve(rounding *r, int64_t count)
 {
     if (count <= r->count)
@@ -93,13 +101,13 @@ static bool reserve(rounding *r, int64_t count)
     return true;
 }
 
-/* The numbers of an input as operations are to read them; NULL if out of memory. A parameter is rounded once for each
- * of its versions, others whenever they are read. */
+/* The numbers of an input as operations are to read them; NULL if out of memory. A parameter is rounded once a step
+ * for each of its versions, others whenever they are read. */
 static float *copy_of(rounding *r, const tg_value *input)
 {
-    if (!reserve(r, input->index + 1))
+    if (!reserve(r, 2 * (input->index + 1)))
         return NULL;
-    copy *c = &r->copies[input->index];
+    copy *c = &r->copies[2 * input->index + (r->format == TG_FLOAT16)];
     const bool is_new = !c->numbers;
     if (is_new && !(c->numbers = malloc((size_t)input->size * sizeof(float) + 1)))
         return NULL;
@@ -137,8 +145,12 @@ static bool compute(tg_feature *feature, tg_run *run, tg_value *value)
     return fine;
 }
 
-static const tg_feature_kind kind = {
-    .level = TG_LEVEL_ROUND, .size = sizeof(rounding), .cut = forget, .compute = compute, .free = release};
+static const tg_feature_kind kind = {.level = TG_LEVEL_ROUND,
+                                     .size = sizeof(rounding),
+                                     .reset = forget_versions,
+                                     .cut = forget,
+                                     .compute = compute,
+                                     .free = release};
 
 void tg_tape_round(tg_tape *tape, tg_format format)
 {
@@ -148,7 +160,6 @@ void tg_tape_round(tg_tape *tape, tg_format format)
         tg_tape_fail(tape, "out of memory: tg_tape_round");
     if (!r)
         return;
-    forget(&r->feature, 0);
     r->format = format;
     tg_run_observe(&tape->run, &r->feature, on);
 }

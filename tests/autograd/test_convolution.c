@@ -108,7 +108,7 @@ static const struct {
                                                                                           takes */
     {1, 4, 6, 40, 700, {2, 2}, {.groups = 1}},
     /* a pixel's gradient is a sum over 3 x 3 windows, but not of weights or pixels side by side */
-    {2, 20, 14, 14, 24, {5, 5}, {.stride = {2, 2}, .padding = {2, 2}, .groups = 1}},
+    {2, 32, 14, 14, 24, {5, 5}, {.stride = {2, 2}, .padding = {2, 2}, .groups = 1}},
     {2, 24, 13, 17, 40, {3, 6}, {.stride = {1, 2}, .padding = {1, 2}, .groups = 1}},
     {1, 64, 19, 22, 34, {3, 3}, {.stride = {1, 3}, .padding = {1, 3}, .dilation = {1, 3}, .groups = 2}},
     {1, 32, 22, 19, 17, {3, 3}, {.stride = {3, 1}, .padding = {3, 1}, .dilation = {3, 1}, .groups = 1}},

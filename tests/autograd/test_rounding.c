@@ -197,6 +197,43 @@ START_TEST(a_tape_rounds_what_operations_read_and_make)
 }
 END_TEST
 
+/* Of the same number, 0, as no set has them. */
+START_TEST(a_parameter_in_the_place_of_another_one_is_rounded_anew)
+{
+    tg_tape *tape = tg_tape_new();
+    tg_tape_round(tape, formats[_i].format);
+    float numbers[2];
+    for (int step = 1; step <= 4; step++) {
+        tg_tape_reset(tape);
+        tg_parameter p = {.name = "p", .dtype = TG_F32, .shape = TG_SHAPE(2), .data = numbers};
+        numbers[0] = numbers[1] = (float)step;
+        ck_assert_double_eq(tg_item(tg_sum(tg_parameter_tensor(tape, &p))), 2 * step);
+    }
+    tg_tape_free(tape);
+}
+END_TEST
+
+/* A reshaped tensor reads the rounded copy of the input; that must neither go nor change. */
+START_TEST(a_view_keeps_its_format_where_the_format_changes_within_a_step)
+{
+    const double in_bfloat16 = 1.234375, in_float16 = 1.234375 + 0x1p-10;
+    const float numbers[2] = {1.2356f, 1};
+    tg_tape *tape = tg_tape_new();
+    for (int step = 0; step < 3; step++) {
+        tg_tape_reset(tape);
+        tg_tape_round(tape, TG_BFLOAT16);
+        tg_tensor x = tg_borrow(tape, TG_F32, numbers, TG_SHAPE(2)), view = tg_reshape(x, TG_SHAPE(2, 1));
+        tg_tape_round(tape, TG_FLOAT16);
+        ck_assert_double_eq(tg_at(tg_mul_scalar(x, 1), 0), in_float16);
+        ck_assert_double_eq(tg_at(view, 0), in_bfloat16);
+        tg_tape_round(tape, TG_FLOAT32);
+        ck_assert_double_eq(tg_at(tg_mul_scalar(view, 1), 0), in_bfloat16);
+        ck_assert_double_eq(tg_at(tg_mul_scalar(x, 1), 0), (double)numbers[0]);
+    }
+    tg_tape_free(tape);
+}
+END_TEST
+
 Suite *rounding_suite(void)
 {
     Suite *suite = suite_create("rounding");
@@ -204,6 +241,8 @@ Suite *rounding_suite(void)
     tcase_add_loop_test(tests, known_numbers_are_rounded_to_theirs, 0, 2);
     tcase_add_loop_test(tests, every_number_and_every_middle_between_two_is_rounded_to_the_nearest, 0, 2);
     tcase_add_loop_test(tests, a_tape_rounds_what_operations_read_and_make, 0, 2);
+    tcase_add_loop_test(tests, a_parameter_in_the_place_of_another_one_is_rounded_anew, 0, 2);
+    tcase_add_test(tests, a_view_keeps_its_format_where_the_format_changes_within_a_step);
     suite_add_tcase(suite, tests);
     return suite;
 }

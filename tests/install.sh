@@ -174,6 +174,11 @@ parts) # by the command of docs/install.md; less than half of the lines and 400 
     part/xor > out
     grep '^step ' "$tree/README.md" | diff - out
     [ "$(size part/xor | awk 'NR == 2 { print $1 }')" -lt 400000 ]
+    # it has what it declares
+    nm part/tapegrad.o | awk '$2 == "T" { print $3 }' | LC_ALL=C sort > has
+    { grep -oE '^[a-z].*[ *]tg_[a-z_0-9]+\(' part/tapegrad.h; grep -oE '^TG_([A-Z]+_)?OP\(tg_[a-z_0-9]+' part/tapegrad.h; } |
+        grep -vE '^(typedef|inline)' | grep -oE 'tg_[a-z_0-9]+\(?$' | tr -d '(' | LC_ALL=C sort -u > declares
+    [ "$(wc -l < declares)" -gt 200 ] && [ -z "$(LC_ALL=C comm -13 has declares)" ]
     # every digit of the weights
     sed 's|^    tg_optimizer_free.*|    tg_parameters_save(tg_mlp_parameters(net), argv[argc - 1], NULL, 0, NULL);\n&|
         s/int main(void)/int main(int argc, char **argv)/' \

@@ -18,7 +18,8 @@
  *     tg_tensor y = tg_apply(&tg_op_cube, NULL, 1, &x);
  *
  * The core does the chores: broadcasting and its reduction in the backward pass, memory, gradients, error messages.
- * An operation's own code never allocates, prints, or touches a gradient.
+ * An operation's own code never allocates, prints, or touches a gradient. What the core passes to it is never NULL, and
+ * the functions made for it (tg_axis_of, tg_field_number, ..., and tg_update_adamw for an optimiser) do not take NULL.
  */
 #ifndef TG_OP_H
 #define TG_OP_H

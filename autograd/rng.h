@@ -55,7 +55,7 @@ uint64_t tg_rng_below(tg_rng *rng, uint64_t bound);
 void tg_rng_shuffle(tg_rng *rng, size_t count, int32_t *indices);
 
 /* A stream for the kernels of random numbers: key low, key high and two words of the counter. Random element i is a
- * function of the stream and i alone. Draws TG_STREAM_NUMBERS numbers. */
+ * function of the stream and i alone. Draws TG_STREAM_NUMBERS numbers. Not NULL, as in tg_philox. */
 enum { TG_STREAM_NUMBERS = 2 };
 void tg_rng_draw_stream(tg_rng *rng, uint32_t stream[4]);
 

@@ -1,8 +1,8 @@
 /* Combines the features of the tape at random. A step on a long-lived tape must give the same bits as on a fresh tape,
  * and the same as without checkpoints. The features are checkpoints (nested), replay, cached trace, planned memory,
  * tapes that forget results, accumulation, dropout and other random numbers, hooks that look, change or differentiate,
- * nested gradients, no-grad scopes, frozen parameters, retained gradients, trimmed tapes, two tapes at once and two
- * threads.
+ * nested gradients, no-grad scopes, frozen parameters, retained gradients, trimmed tapes, two tapes at once, two
+ * threads, 16-bit formats, times and anomaly mode.
  *
  * Consecutive steps differ only a little, so that a tape could mistake one for another. When a step fails, the test
  * removes earlier steps and parts of the programs as long as the failure remains, and prints what is left.
@@ -30,7 +30,7 @@ typedef struct cross_step {
     uint8_t frozen, cleared;        /* parameters without a gradient; those that an optimiser updates after the step */
     bool wants_reset;               /* the next step must reset the tapes */
     uint8_t starved;                /* not 0: the step is first tried where only so many allocations succeed */
-    uint8_t data;
+    uint8_t data, format;           /* numbers of batches; a tg_format */
 } cross_step;
 
 /* The state before and after a step. */
@@ -112,6 +112,9 @@ static void prepare(world *w, const cross_step *s, int mode)
         l->shared = s->threads && i == 1;
         l->resumes = !s->resets;
         l->alone = !s->two || !(s->threads || s->interleaved);
+        tg_tape_time(l->tape, s->data % 5 == 0);
+        tg_tape_watch(l->tape, s->data % 3 == 0);
+        tg_tape_round(l->tape, w->dtype == TG_F32 ? (tg_format)s->format : TG_FLOAT32);
         for (int b = 0; b < 3; b++)
             for (int k = 0; k < CROSS_ROWS * CROSS_COLUMNS; k++)
                 put(w->dtype, &l->batch[b], k, sin(s->data + 7 * b + 2 * i + 0.9 * k));
@@ -297,7 +300,7 @@ static bool differs_from(world *w, const world *before, const cross_step *s, int
     record(&other, s, mode);
     const bool twice =
         cross_differentiates_checkpoints_twice(&s->lane[0]) || cross_differentiates_checkpoints_twice(&s->lane[1]);
-    w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F32 ? 1e-3 : 1e-10;
+    w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F64 ? 1e-10 : s->format ? 0.3 : 1e-3;
     const int errors = other.lane[0].errors + (s->two ? other.lane[1].errors : 0);
     const int changes = w->lane[0].errors + w->lane[0].changes + w->lane[1].errors + w->lane[1].changes;
     /* A failed pass may have stopped at another place, and what has changed may be read again or not. */
@@ -358,6 +361,8 @@ static void starve(world *w, const world *before, const cross_step *s)
 static bool step_fails(world *w, const cross_step *s)
 {
     static world before;
+    for (int i = 0; i < CROSS_PARAMETERS && s->resets; i++)
+        tg_parameter_changed(&w->parameters.parameter[i]);
     copy_world(&before, w);
     prepare(w, s, LONG_LIVED);
     if (s->starved)
@@ -433,8 +438,10 @@ static void draw_step(tg_rng *choices, cross_step *s, bool first, bool fails)
     s->starved = fails && s->resets && !s->threads && ONE_OF(8) ? (uint8_t)(1 + tg_rng_below(choices, 20)) : 0;
     s->replays &= !s->starved;
     s->cleared = ONE_OF(2) ? 15 : (uint8_t)tg_rng_below(choices, 16);
-    if (s->resets)
+    if (s->resets) {
         s->data = (uint8_t)tg_rng_below(choices, 200);
+        s->format = ONE_OF(2) ? (uint8_t)tg_rng_below(choices, 3) : TG_FLOAT32;
+    }
 }
 
 /* Keeps a smaller set of steps if it still fails. */

@@ -360,12 +360,16 @@ static void move_apart(tg_run *run, tg_program *program, char *to)
     }
 }
 
+/* A value and its saved derivative are computed together, also if only one of them has been overwritten. */
 static bool compute_overwritten(tg_run *run, tg_program *program)
 {
+    bool again = false;
     for (int64_t i = 0; i < run->computed; i++) {
         tg_value *value = tg_program_at(program, i), *saved = tg_saved_of(value);
-        const bool is_lost = value->slot.until == TG_OVERWRITTEN || (saved && saved->slot.until == TG_OVERWRITTEN);
-        if (!value->op || !(is_lost || value->op->flags & TG_VIEW))
+        const bool is_lost = value->slot.until == TG_OVERWRITTEN || (saved && saved->slot.until == TG_OVERWRITTEN) ||
+                             (value->is_saved && again);
+        again = value->op && (is_lost || value->op->flags & TG_VIEW);
+        if (!again)
             continue;
         if (!compute_next(run, value))
             return false;

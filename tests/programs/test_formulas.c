@@ -57,6 +57,8 @@ START_TEST(wrong_formulas_are_refused_with_their_place)
 {
     expect_refused(train_run("train", SMALL "--out t --activation 'x sigmoyd(x)'"),
                    "column 3, at 'sigmoyd(x)': there is no 'sigmoyd'; 'sigmoid' is similar");
+    expect_refused(train_run("compare", SMALL "--out t --activations 'relu,constant: tanh(x)'"),
+                   "'constant' is the constant prediction's row in results");
     expect_refused(train_run("compare", SMALL "--out t --activations 'relu,x +'"),
                    "--activations: 'x +': column 4, at the end: expected a number, a name or '('");
     expect_refused(train_run("compare", SMALL "--out t --activations 'x + 1,x * 1'"),

@@ -494,6 +494,43 @@ START_TEST(an_interval_with_a_negative_end_is_written_with_a_word)
 }
 END_TEST
 
+/* Prices have intervals as other numbers have, and 1e-30 is not 0.000000. */
+START_TEST(huge_and_tiny_numbers_have_their_digits)
+{
+    static const double unit[] = {1e6, 1e30, 1e-7};
+    static const char *const said[][4] = {{"975000 (736317 to 1213683)", "-25000 (-2.5 %)",
+                                           "-25000 (-2.5 %; -10.5 to 5.5 %)", "constant prediction, 2000000"},
+                                          {"9.75e+29 (7.36e+29 to 1.21e+30)", "-2.5e+28 (-2.5 %)",
+                                           "-2.5e+28 (-2.5 %; -10.5 to 5.5 %)", "constant prediction, 2e+30"},
+                                          {"9.75e-08 (7.36e-08 to 1.21e-07)", "-2.5e-09 (-2.5 %)",
+                                           "-2.5e-09 (-2.5 %; -10.5 to 5.5 %)", "constant prediction, 2e-07"}};
+    static const double losses[2][4] = {{0.8, 1.1, 0.9, 1.2}, {0.85, 1.05, 0.85, 1.15}};
+    static runlog_run runs[8];
+    static char text[8192];
+    comparison c = {.group = "activation",
+                    .measures = {{.name = "test_rmse", .title = "RMSE", .words = "test RMSE", .judged = true}},
+                    .measure_count = 1,
+                    .runs = runs,
+                    .run_count = 8,
+                    .has_constant = true};
+    for (int u = 0; u < 3; u++) {
+        for (int i = 0; i < 8; i++)
+            runs[i] = (runlog_run){.group = i < 4 ? "relu" : "gelu",
+                                   .seed = (uint64_t)i % 4,
+                                   .finished = true,
+                                   .net.values = {unit[u] * losses[i / 4][i % 4]},
+                                   .constant.values = {unit[u] * (i % 4 == 3 ? 5 : 1)}};
+        FILE *out = tmpfile();
+        comparison_print(&c, "markdown", out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        for (int k = 0; k < 4; k++)
+            ck_assert_msg(strstr(text, said[u][k]) != NULL, "'%s' is not in %s", said[u][k], text);
+    }
+}
+END_TEST
+
 /* relu is worse than gelu in each of six seeds, by about as much, but all of it on 2 of 60 rows: so it is on these
  * rows, and nothing is known of others. Of relu's loss rows 0 and 1 make 15.9 each, with 11.4 of all others. */
 START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
@@ -695,7 +732,11 @@ START_TEST(at_eighty_columns_a_comparison_is_one_table)
     ck_assert_msg(heading && !strstr(heading + 1, "activation"), "%s", text);
     ck_assert_msg(strstr(heading, "test acc %") && strstr(heading, "better"), "%s", text);
     ck_assert_msg(strstr(text, "(Holm); intervals are") != NULL, "%s", text); /* six pairs */
-    c.measures[0].title = NULL;                                               /* what is not shown decides nothing */
+    setenv("LC_ALL", "C", 1);                                                 /* "diff" is longer than its sign */
+    for (const char *line = terminal_output(80, 40, print_comparison, &c); *line; line += strcspn(line, "\n") + 1)
+        ck_assert_msg(strcspn(line, "\n") <= 80, "%.*s", (int)strcspn(line, "\n"), line);
+    unsetenv("LC_ALL");
+    c.measures[0].title = NULL; /* what is not shown decides nothing */
     text = terminal_output(80, 40, print_comparison, &c);
     ck_assert_msg(!strstr(text, "accuracy") && strstr(text, "gelu against relu: test loss "), "%s", text);
     c.measures[0].title = "test acc %";
@@ -835,6 +876,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, a_verdict_says_on_which_samples_it_is_significant);
     tcase_add_test(tests, few_seeds_that_agree_say_nothing);
     tcase_add_test(tests, an_interval_with_a_negative_end_is_written_with_a_word);
+    tcase_add_test(tests, huge_and_tiny_numbers_have_their_digits);
     tcase_add_test(tests, a_difference_on_two_rows_is_one_of_these_samples);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, no_row_of_a_few_is_said_to_have_much_of_a_loss);

@@ -3,6 +3,7 @@
 #define DATA_NUMBER_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,6 +34,20 @@ static inline const char *number_shown(double value, char text[NUMBER_TEXT])
         value = strtod(text, NULL);
     }
     return number_text(value, text);
+}
+
+/* The same in a table or sentence: with as many decimals as its neighbours, or with three digits where those would show
+ * none of it (NUMBER_TINY), or the number is huge; with a sign also before positive ones. */
+enum { NUMBER_TINY = -1 };
+static inline const char *number_placed(double value, int decimals, bool sign, char text[NUMBER_TEXT])
+{
+    const bool huge = fabs(value) >= (decimals > 1 ? 1e5 : 1e7);
+    snprintf(text, NUMBER_TEXT,
+             decimals == NUMBER_TINY || huge ? (sign ? "%+.*g" : "%.*g")
+             : sign                          ? "%+.*f"
+                                             : "%.*f",
+             decimals == NUMBER_TINY || huge ? 3 : decimals, value);
+    return text;
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* Groups beside the constant prediction, in words. */
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/comparison_internal.h"
 
@@ -26,10 +27,12 @@ static void say_over(const comparison *c, const comparison_group *group, int mea
     const double unit = m->share ? 100 : percent ? 100 / over->constant.mean : 1;
     const int digits = m->share || percent ? 1 : decimals;
     const char *of = m->share ? " points" : percent ? " %" : "";
-    snprintf(text, size, "%+.*f%s", digits, unit * over->difference.mean, of);
+    char number[2][NUMBER_TEXT];
+    snprintf(text, size, "%s%s", number_placed(unit * over->difference.mean, digits, true, number[0]), of);
     if (over->difference.error > 0)
-        snprintf(text + strlen(text), size - strlen(text), ", %.*f to %.*f", digits, unit * range.low, digits,
-                 unit * range.high);
+        snprintf(text + strlen(text), size - strlen(text), ", %s to %s",
+                 number_placed(unit * range.low, digits, false, number[0]),
+                 number_placed(unit * range.high, digits, false, number[1]));
     if (count && statistics_p(&over->difference) < 0.05)
         snprintf(text + strlen(text), size - strlen(text), "; not significant among %d nets", count);
 }
@@ -50,15 +53,15 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
         nearest = (m->more_is_better ? away > 0 : away < 0) ? group : nearest;
         beaten += !comparison_beats(c, group, measure);
     }
-    const double mean = (m->share ? 100 : 1) * from->over[measure].constant.mean;
+    char mean[NUMBER_TEXT];
+    number_placed((m->share ? 100 : 1) * from->over[measure].constant.mean, decimals, false, mean);
     const char *percent = m->share ? " %" : "";
     if (beaten == count) {
         const comparison_over *over = &nearest->over[measure];
         const bool ahead = m->more_is_better ? over->difference.mean > 0 : over->difference.mean < 0;
         say_over(c, nearest, measure, decimals, ahead ? count : 0, difference, sizeof difference);
-        snprintf(text, size, "no net %sbeats the constant prediction, %.*f%s (%.*s%s: %s)",
-                 ahead ? "significantly " : "", decimals, mean, percent, SHORT(nearest->name),
-                 ahead ? ", the best" : " comes nearest", difference);
+        snprintf(text, size, "no net %sbeats the constant prediction, %s%s (%.*s%s: %s)", ahead ? "significantly " : "",
+                 mean, percent, SHORT(nearest->name), ahead ? ", the best" : " comes nearest", difference);
         return;
     }
     for (int i = 0; i < count && beaten; i++)
@@ -66,8 +69,8 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s",
                      listed++ ? listed == beaten ? " and " : ", " : "", SHORT(groups[i].name));
     if (beaten)
-        snprintf(text, size, "%s %s not significantly beat the constant prediction, %.*f%s", names,
-                 beaten > 1 ? "do" : "does", decimals, mean, percent);
+        snprintf(text, size, "%s %s not significantly beat the constant prediction, %s%s", names,
+                 beaten > 1 ? "do" : "does", mean, percent);
 }
 
 bool comparison_is_beside_constant(const comparison *c, int measure)

@@ -1,5 +1,6 @@
 #include "examples/programs/report/comparison_internal.h"
 
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/memory.h"
@@ -82,7 +83,8 @@ static void print_characters(const picture *p, FILE *out)
         fprintf(out, "%s%*s ", b->label, p->label_width - terminal_width(b->label), "");
         for (int k = 0; k < width; k++)
             fputs(signs[screen.utf8][k == mean ? 3 : k == zero ? 2 : k >= low && k <= high ? 1 : 0], out);
-        fprintf(out, " %+*.*f\n", NUMBER - 1, fabs(b->mean) < 10 ? 2 : 1, b->mean);
+        fprintf(out, " %*s\n", NUMBER - 1,
+                number_placed(b->mean, fabs(b->mean) < 10 ? 2 : 1, true, (char[NUMBER_TEXT]){0}));
     }
     fputc('\n', out);
 }

@@ -1,5 +1,6 @@
 /* A comparison as it is printed: the answer, a picture of the differences, the table, the pairs, and definitions. */
 #include "examples/programs/data/advice.h"
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/comparison_internal.h"
 #include "examples/programs/report/memory.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HUGE_LOSS = 100000, FEW_ROWS = 200 /* docs/comparing.md: intervals from fewer are too narrow */ };
+enum { FEW_ROWS = 200 /* docs/comparing.md: intervals from fewer are too narrow */ };
 
 typedef struct view {
     const comparison *c;
@@ -64,6 +65,7 @@ static bool lacks_runs(const view *v, const comparison_pair *pairs)
  * the smallest margin. */
 static int decimals_of(const view *v, int measure)
 {
+    enum { MOST = 6 };
     const comparison_measure *of = &v->c->measures[measure];
     double mean = INFINITY, margin = INFINITY;
     if (of->share)
@@ -76,16 +78,20 @@ static int decimals_of(const view *v, int measure)
     if (!isfinite(mean))
         return 3;
     const double digits = 2 - floor(log10(mean)), more = isfinite(margin) ? 1 - floor(log10(margin)) : digits;
-    return (int)fmax(1, fmin(6, fmin(digits + 2, fmax(digits, more))));
+    if (digits > MOST)
+        return NUMBER_TINY;
+    return (int)fmax(mean < 1e5, fmin(MOST, fmin(digits + 2, fmax(digits, more))));
 }
 
-/* "0.33-0.56", but "-0.40 to 0.56", in the whole column. */
+/* "0.33-0.56", but "-0.40 to 0.56" and "1e-05 to 3e-05", in the whole column. */
 static const char *until_of(const view *v, int measure)
 {
-    bool negative = false;
-    for (int i = 0; i < v->count; i++)
-        negative |= v->groups[i].of[measure].range.low < 0;
-    return negative ? " to " : "-";
+    bool word = v->decimals[measure] == NUMBER_TINY;
+    for (int i = 0; i < v->count; i++) {
+        const statistics_range *range = &v->groups[i].of[measure].range;
+        word |= range->low < 0 || range->high >= 1e5;
+    }
+    return word ? " to " : "-";
 }
 
 static void add_value(const view *v, table *t, const comparison_group *group, int measure)
@@ -94,15 +100,15 @@ static void add_value(const view *v, table *t, const comparison_group *group, in
     const bool share = v->c->measures[measure].share, interval = of->value.error > 0;
     const double scale = share ? 100 : 1, mean = scale * of->value.mean;
     const int decimals = v->decimals[measure], ends = share ? 1 : decimals;
+    char number[3][NUMBER_TEXT];
+    number_placed(mean, decimals, false, number[0]);
     if (of->value.count == 0 || isnan(mean))
         table_add_cell(t, of->value.count == 0 ? "" : "nan");
-    else if (fabs(mean) >= HUGE_LOSS)
-        table_add_cell(t, "%.3g", mean);
     else if (interval)
-        table_add_cell(t, "%.*f (%.*f%s%.*f)", decimals, mean, ends, scale * of->range.low, v->until[measure], ends,
-                       scale * of->range.high);
+        table_add_cell(t, "%s (%s%s%s)", number[0], number_placed(scale * of->range.low, ends, false, number[1]),
+                       v->until[measure], number_placed(scale * of->range.high, ends, false, number[2]));
     else
-        table_add_cell(t, "%.*f", decimals, mean);
+        table_add_cell(t, "%s", number[0]);
     table_numbers(t, 3, (double[]){of->value.mean, interval ? of->range.low : NAN, interval ? of->range.high : NAN});
 }
 
@@ -116,14 +122,14 @@ static void add_difference(const view *v, table *t, const comparison_group *grou
     const bool significant = (of->corrected < 0.05), interval = of->difference.error > 0;
     const int decimals = v->decimals[measure];
     const char *mark = significant ? "*" : " ";
+    char number[2][NUMBER_TEXT];
+    number_placed((m->share ? 100 : 1) * mean, decimals, true, number[0]);
     if (of->difference.count == 0 || isnan(mean))
         table_add_cell(t, of->difference.count == 0 ? "" : "nan ");
-    else if (fabs(mean) >= HUGE_LOSS)
-        table_add_cell(t, "%+.3g%s", mean, mark);
     else if (m->share || !(base > 0))
-        table_add_cell(t, "%+.*f%s", decimals, (m->share ? 100 : 1) * mean, mark);
+        table_add_cell(t, "%s%s", number[0], mark);
     else
-        table_add_cell(t, "%+.*f (%+.1f %%)%s", decimals, mean, 100 * mean / base, mark);
+        table_add_cell(t, "%s (%s %%)%s", number[0], number_placed(100 * mean / base, 1, true, number[1]), mark);
     table_numbers(t, 4, (double[]){mean, interval ? range.low : NAN, interval ? range.high : NAN, of->corrected});
     if (significant)
         table_set_mark(t, (mean > 0) == m->more_is_better ? TABLE_GOOD : TABLE_BAD, 0);
@@ -225,7 +231,9 @@ static void add_constant_row(const view *v, table *t)
             continue;
         const comparison_group *from = comparison_with_constant(c, v->groups, v->count, m);
         const double mean = from ? from->over[m].constant.mean : NAN;
-        table_add_cell(t, from ? "%.*f" : "", v->decimals[m], (c->measures[m].share ? 100 : 1) * mean);
+        char number[NUMBER_TEXT];
+        number_placed((c->measures[m].share ? 100 : 1) * mean, v->decimals[m], false, number);
+        table_add_cell(t, "%s", from ? number : "");
         table_numbers(t, 3, (double[]){mean, NAN, NAN});
         if (c->measures[m].judged && v->count > 1) {
             table_add_cell(t, "%s", "");

@@ -413,13 +413,14 @@ static const struct format {
 
 static void put_note(const struct format *format, const char *before, const char *text, FILE *out)
 {
-    void (*put)(FILE *, const char *) = format->put ? format->put : terminal_of(out).utf8 ? NULL : put_ascii;
+    char *plain = format->put || terminal_of(out).utf8 ? NULL : table_in_ascii(text); /* as wide as it is printed */
     fputs(before, out);
     if (*format->after)
-        put(out, text);
+        format->put(out, text);
     else
-        terminal_wrap(out, text, put);
+        terminal_wrap(out, plain ? plain : text, format->put);
     fputs(format->after, out);
+    free(plain);
 }
 
 /* Verdicts, notes and explanations of the columns, each kind after an empty line. */

@@ -1,6 +1,7 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/report/verdict.h"
 
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 
 #include <math.h>
@@ -32,18 +33,19 @@ static void say(char sentence[VERDICT_SENTENCE], const char *format, ...)
 
 /* ---- a pair ---- */
 
+enum { MOST_DECIMALS = 8 };
+
 /* The number of decimals that shows two significant digits of a margin. */
 static int decimals_of(double margin, int most)
 {
     const double places = isfinite(margin) && margin > 0 ? 1 - floor(log10(margin)) : 2;
-    return (int)fmax(0, fmin(most, places));
+    return most == MOST_DECIMALS && places > most ? NUMBER_TINY : (int)fmax(0, fmin(most, places));
 }
 
 /* As printed, without a sign before zero. */
 static double shown(double x, int decimals)
 {
-    const double unit = pow(10, -decimals);
-    return fabs(x) < unit / 2 ? 0 : x;
+    return decimals != NUMBER_TINY && fabs(x) < pow(10, -decimals) / 2 ? 0 : x;
 }
 
 /* "+0.051 (+44 %; 31 to 57 %)", "+1.2 points (0.3 to 2.1)", or without the interval if there is none. */
@@ -53,17 +55,22 @@ static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENC
     const bool interval = d->margin > 0 && isfinite(d->margin), percent = !f->share && f->base > 0;
     const double scale = f->share ? 100 : percent ? 100 / f->base : 1, margin = scale * d->margin;
     const double ends[2] = {scale * d->mean - margin, scale * d->mean + margin};
-    int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : 8);
+    char number[2][NUMBER_TEXT];
+    int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : MOST_DECIMALS);
     for (int i = 0; interval && i < 2; i++) /* an end near 0 shows on which side of it it is */
-        while (decimals < 4 && fabs(ends[i]) > 1e-9 * margin && shown(ends[i], decimals) == 0)
+        while (decimals >= 0 && decimals < 4 && fabs(ends[i]) > 1e-9 * margin && shown(ends[i], decimals) == 0)
             decimals++;
-    const int of_loss = decimals_of(interval ? d->margin : fabs(d->mean), 8);
+    const int of_loss = decimals_of(interval ? d->margin : fabs(d->mean), MOST_DECIMALS);
     if (percent)
-        say(sentence, "%+.*f (", of_loss, shown(d->mean, of_loss));
-    say(sentence, "%+.*f%s", decimals, shown(scale * d->mean, decimals), f->share ? " points" : percent ? " %" : "");
+        say(sentence, "%s (", number_placed(shown(d->mean, of_loss), of_loss, true, number[0]));
+    say(sentence, "%s%s", number_placed(shown(scale * d->mean, decimals), decimals, true, number[0]),
+        f->share  ? " points"
+        : percent ? " %"
+                  : "");
     if (interval)
-        say(sentence, "%s%.*f to %.*f%s", percent ? "; " : " (", decimals, shown(ends[0], decimals), decimals,
-            shown(ends[1], decimals), percent ? " %" : "");
+        say(sentence, "%s%s to %s%s", percent ? "; " : " (",
+            number_placed(shown(ends[0], decimals), decimals, false, number[0]),
+            number_placed(shown(ends[1], decimals), decimals, false, number[1]), percent ? " %" : "");
     say(sentence, percent || interval ? ")" : "");
 }
 

@@ -235,6 +235,9 @@ static bool read_activations(const char *words[], const char *labels[], int coun
             return tg_fail(error, "--activations: '%.100s': %s", words[i], error->text);
         words[i] = tg_activation_name(activation);
         labels[i] = net_activation_label(activation);
+        if (strcmp(labels[i], "constant") == 0)
+            return tg_fail(error, "--activations: '%.100s': 'constant' is the constant prediction's row in results",
+                           words[i]);
         for (int k = 0; k < i; k++)
             if (strcmp(labels[i], labels[k]) == 0)
                 return tg_fail(error, "--activations: '%s' and '%s' are both %s in results: " ADVICE_NAMES, words[k],

@@ -686,6 +686,41 @@ START_TEST(hints_are_given_where_they_are_due)
 }
 END_TEST
 
+/* R2 of one test row is 0 / 0: its runs have not diverged, and no other rate helps. */
+START_TEST(a_measure_that_is_not_defined_is_no_divergence)
+{
+    static runlog_run runs[4];
+    static char text[4096];
+    comparison c = {.group = "activation",
+                    .measures = {{.name = "test_r2",
+                                  .title = "R2",
+                                  .words = "test R2",
+                                  .more_is_better = true,
+                                  .judged = true,
+                                  .influence = true}},
+                    .measure_count = 1,
+                    .runs = runs,
+                    .run_count = 4,
+                    .about.remedy = "--lr auto"};
+    for (int diverged = 0; diverged < 2; diverged++) {
+        for (int i = 0; i < 4; i++)
+            runs[i] = (runlog_run){.group = i % 2 ? "gelu" : "relu",
+                                   .seed = (uint64_t)i / 2,
+                                   .finished = true,
+                                   .diverged = i % 2 ? diverged : 0,
+                                   .net.values = {NAN}};
+        FILE *out = tmpfile();
+        comparison_print(&c, "table", out);
+        rewind(out);
+        text[fread(text, 1, sizeof text - 1, out)] = '\0';
+        fclose(out);
+        ck_assert_msg(!strstr(text, "relu diverged") && !strstr(text, "gelu diverged in") == !diverged, "%s", text);
+        ck_assert_msg(strstr(text, "gelu against relu: no verdict on test R2, which some run has not.") != NULL, "%s",
+                      text);
+    }
+}
+END_TEST
+
 static void print_comparison(FILE *out, const void *c)
 {
     comparison_print(c, "table", out);
@@ -877,6 +912,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, few_seeds_that_agree_say_nothing);
     tcase_add_test(tests, an_interval_with_a_negative_end_is_written_with_a_word);
     tcase_add_test(tests, huge_and_tiny_numbers_have_their_digits);
+    tcase_add_test(tests, a_measure_that_is_not_defined_is_no_divergence);
     tcase_add_test(tests, a_difference_on_two_rows_is_one_of_these_samples);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, no_row_of_a_few_is_said_to_have_much_of_a_loss);

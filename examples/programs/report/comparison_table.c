@@ -375,6 +375,7 @@ static void add_pair(const view *v, table *t, const comparison_pair *p, int meas
     verdict_write(&(verdict_facts){.name = name,
                                    .against = against,
                                    .measure = m->words,
+                                   .may_lack = m->influence,
                                    .pairs = pairs_of(v),
                                    .share = m->share,
                                    .more_is_better = m->more_is_better,
@@ -573,17 +574,18 @@ static void print_answers(const view *v, const char *format, FILE *out)
     }
 }
 
-/* Counts the runs of a group without a number for the judged measures, those that have learned nothing, and those that
- * surely have learned. */
+/* Counts the runs of a group that diverged (those of other programs: without a number for the judged measures), those
+ * that have learned nothing, and those that surely have learned. A run that has not diverged may have no R2. */
 static void count_failures(const view *v, const char *group, int *diverged, int *constant, int *learned)
 {
     const comparison *c = v->c;
     *diverged = *constant = 0;
     for (int i = 0; i < c->run_count; i++) {
         const runlog_run *run = &c->runs[i];
-        bool number = true;
+        bool number = !run->diverged;
         for (int m = 0; m < c->measure_count; m++)
-            number &= !c->measures[m].judged || isfinite(comparison_value(&run->net, &c->measures[m]));
+            number &= !c->measures[m].judged || c->measures[m].influence ||
+                      isfinite(comparison_value(&run->net, &c->measures[m]));
         if (run->finished && strcmp(run->group, group) == 0) {
             *diverged += !number;
             *constant += number && !comparison_has_learned(c, run, false);

@@ -179,7 +179,7 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
         say(sentence, "no verdict on %s, no two finished runs have the same %.*s.", f->measure,
             (int)strlen(f->pairs) - 1, f->pairs);
     else if (isnan(f->difference.mean))
-        say(sentence, "no verdict on %s, a run diverged.", f->measure);
+        say(sentence, "no verdict on %s, %s.", f->measure, f->may_lack ? "which some run has not" : "a run diverged");
     else {
         say(sentence, "%s ", f->measure);
         say_difference(f, sentence);

@@ -2,6 +2,7 @@
  * continues where it was interrupted, and writes a report. */
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
+#include "examples/programs/report/memory.h"
 #include "examples/programs/report/shared.h"
 #include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
@@ -36,20 +37,9 @@ static const program_option table[] = {
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 
+static const char usage[] = "Studies, to be run as `study NAME`; more with --help";
+
 /* ---- the files ---- */
-
-static const char ending[] = ".json";
-
-static bool has_ending(const char *name)
-{
-    const size_t length = strlen(name), end = strlen(ending);
-    return length > end && strcmp(name + length - end, ending) == 0;
-}
-
-static int is_study(const struct dirent *entry)
-{
-    return has_ending(entry->d_name);
-}
 
 /* The folder of the studies that come with the program; empty if it is not there. */
 static const char *library(void)
@@ -60,6 +50,17 @@ static const char *library(void)
     return folder;
 }
 
+static bool has_ending(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".json") == 0;
+}
+
+static int is_study(const struct dirent *entry)
+{
+    return has_ending(entry->d_name);
+}
+
 /* Calls `with` for each of these studies, in the order of their names, until it returns something else than 0. */
 static int each_study(int (*with)(const char *path, void *context), void *context)
 {
@@ -67,9 +68,9 @@ static int each_study(int (*with)(const char *path, void *context), void *contex
     const int count = scandir(library(), &entries, is_study, alphasort);
     int result = 0;
     for (int i = 0; i < count; i++) {
-        char path[PATH_MAX];
-        if (!result && snprintf(path, sizeof path, "%s/%s", library(), entries[i]->d_name) < PATH_MAX)
-            result = with(path, context);
+        char *path = memory_text("%s/%s", library(), entries[i]->d_name);
+        result = result ? result : with(path, context);
+        free(path);
         free(entries[i]);
     }
     free(entries);
@@ -80,7 +81,7 @@ static int list_one(const char *path, void *to)
 {
     json_t *file = json_load_file(path, 0, NULL);
     const char *name = strrchr(path, '/') + 1, *about = study_text(file, "about");
-    fprintf(to, "  %-18.*s %s\n", (int)(strlen(name) - strlen(ending)), name, about ? about : "");
+    fprintf(to, "  %-18.*s %s\n", (int)(strlen(name) - 5), name, about ? about : "");
     json_decref(file);
     return 0;
 }
@@ -93,93 +94,86 @@ static void list_studies(const void *heading, FILE *to)
             "one of your own (docs/studies.md)");
 }
 
-/* The file of a name, which is its path, or that of a study that comes with the program; NULL if there is none. */
-static const char *find_study(const char *name, char path[PATH_MAX])
-{
-    const int length = has_ending(name) ? snprintf(path, PATH_MAX, "%s", name)
-                                        : snprintf(path, PATH_MAX, "%s/%s%s", library(), name, ending);
-    return length < PATH_MAX && access(path, R_OK) == 0 ? path : NULL;
-}
-
 /* ---- the program ---- */
 
-typedef struct order {
-    study_settings *settings;
-    const char *command;
-} order;
-
 /* Trains what is missing, and writes and prints the report; the exit status. */
-static int run(const char *path, void *context)
+static int run(const char *path, void *settings)
 {
     static study s;
-    const order *o = context;
     tg_error error = {0};
-    s = (study){.settings = o->settings, .command = o->command, .library = library(), .drawn = PLOTS_NOTHING};
-    const char *option = NULL;
+    s = (study){.settings = settings, .reports = library(), .drawn = PLOTS_NOTHING};
     int status = study_read(&s, path, &error) ? 0 : 2;
-    if (!status && !files_check_folder(s.folder, &error)) {
-        option = "--out";
-        status = 2;
-    }
+    if (!status && !files_check_folder(s.folder, &error))
+        status = (tg_fail(&error, "--out: %s", error.text), 2);
     status = status ? status : study_work(&s, &error);
-    if (!status && !study_report(&s, &error))
-        status = 1;
+    status = status ? status : !study_report(&s, &error);
     if (status)
-        terminal_say("study", option, error.text);
+        terminal_say("study", NULL, error.text);
     if (s.outcome.interrupted)
         fputs("interrupted: the same command goes on\n", stderr);
-    const bool failed = s.drawn == PLOTS_FAILED || s.outcome.failed > 0;
-    status = s.outcome.interrupted || s.drawn == PLOTS_INTERRUPTED ? signals_status() : status ? status : failed;
+    if (s.outcome.interrupted || s.drawn == PLOTS_INTERRUPTED)
+        status = signals_status();
+    else if (!status)
+        status = s.drawn == PLOTS_FAILED || s.outcome.failed > 0;
     study_free(&s);
     return status;
 }
 
-/* Reads the options after the study's name; false, with a message, if one has no effect. */
-static bool read_options(int argc, char **argv, study_settings *s)
+/* Runs the study of a name, which is its path, or that of one that comes with the program, or "all". */
+static int run_named(const char *name, study_settings *s)
+{
+    if (strcmp(name, "all") == 0)
+        return each_study(run, s);
+    char *path = has_ending(name) ? memory_text("%s", name) : memory_text("%s/%s.json", library(), name);
+    const bool there = access(path, R_OK) == 0;
+    const int status = there ? run(path, s) : 2;
+    if (!there) {
+        fprintf(stderr, "study: there is no study '%s'\n", plain(name));
+        list_studies(usage, stderr);
+    }
+    free(path);
+    return status;
+}
+
+/* Checks the options; false, with a message, if one has no effect. */
+static bool check(study_settings *s)
 {
     static const char *const of_training[] = {"only", "jobs", "part", NULL};
-    const options_program program = {.name = "study",
-                                     .about = "study NAME [OPTION...]: repeats published experiments and settles "
-                                              "claims by measurement. Each finished run is a record in the "
-                                              "folder: the same command continues where it was interrupted.",
-                                     .table = table,
-                                     .after = files_text(list_studies, "Studies"),
-                                     .given_offset = offsetof(study_settings, given)};
-    options_parse(&program, argc, argv, s);
     const char *idle = s->report_only ? options_first(&s->given, of_training) : NULL;
+    tg_error error;
     if (idle)
         return fprintf(stderr, "study: --%s: with --report-only nothing is trained\n", idle), false;
     if (s->quick && options_has(&s->given, "data"))
         return fprintf(stderr, "study: --data: a quick study uses synthetic data\n"), false;
-    return true;
+    if (!sweep_prepare(&s->sweep, &error))
+        return terminal_say("study", NULL, error.text), false;
+    return strlen(s->out) < PATH_MAX - 4 * NAME_MAX || (terminal_say("study", "--out", "the name is too long"), false);
 }
 
 int main(int argc, char **argv)
 {
-    static const char usage[] = "Studies, to be run as `study NAME`; more with --help";
-    static char program[] = "build/bin/study";
-    tg_error error;
-    char path[PATH_MAX];
+    static char called[] = "build/bin/study";
     study_settings s = {.out = "results/studies", .data = "data"};
-    const bool named = argc > 1 && argv[1][0] != '-', each = named && strcmp(argv[1], "all") == 0;
-    if (named && !each && !find_study(argv[1], path)) {
-        fprintf(stderr, "study: there is no study '%s'\n", plain(argv[1]));
-        list_studies(usage, stderr);
-        return 2;
-    }
+    const options_program program = {.name = "study",
+                                     .about = "Repeats published experiments and settles claims by measurement. Each "
+                                              "finished run is a record in the folder: the same command continues "
+                                              "where it was interrupted.",
+                                     .table = table,
+                                     .after = files_text(list_studies, "Studies"),
+                                     .words = "[NAME...]",
+                                     .words_offset = AT(names),
+                                     .given_offset = AT(given)};
     char *const own = argv[0];
-    argv[0] = program;
-    order o = {.settings = &s, .command = named ? options_command(argv) : NULL};
-    argv[named] = own;
-    int status = argc > 1 ? 2 : 0;
-    if (!read_options(argc - named, argv + named, &s))
+    argv[0] = called; /* a report names the same command wherever the program lies */
+    s.command = options_command(argv);
+    argv[0] = own;
+    options_parse(&program, argc, argv, &s);
+    int status = check(&s) ? 0 : 2;
+    for (int i = 0; s.names && s.names[i] && !status; i++)
+        status = run_named(s.names[i], &s);
+    if (!s.names && argc > 1)
         status = 2;
-    else if (!named)
-        list_studies(usage, argc > 1 ? stderr : stdout);
-    else if (!sweep_prepare(&s.sweep, &error) || strlen(s.out) > PATH_MAX - 4 * NAME_MAX)
-        terminal_say("study", NULL, s.sweep.at_once ? "--out: the name is too long" : error.text);
-    else
-        status = each ? each_study(run, &o) : run(path, &o);
-    free((char *)o.command);
+    if (!s.names)
+        list_studies(usage, status ? stderr : stdout);
     return status;
 }

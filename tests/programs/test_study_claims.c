@@ -49,29 +49,30 @@ static const struct {
     double value;
 } formulas[] = {{"1 + 2 * 3 - 4 / 8", 6.5},
                 {"-(1 - .25) * -2", 1.5},
-                {"1e300 / 1e299 + 1E-1", 10.1},
-                {"exp(log(loss)) + 1e-3", 2.001},
-                {"loss * loss + x2", 104},
+                {"exp(log({loss})) + 1e-3", 2.001},
+                {"{loss}^2 - {less}^2 + {x2}", 100},
                 {"max(1, min(5, 3)) + abs(-1)", 4},
                 {"gelu_exact(1)", 0.8413447460685429}, /* SciPy: norm.cdf(1) */
                 {"gelu_exact_grad(0)", 0.5},
-                {"highest", 0.25},
-                {"place", 0.5},
-                {"twice - e + e", 37}};
+                {"{highest}", 0.25},
+                {"{place}", 0.5},
+                {"{twice}", 37},
+                {"{absent} + 1", NAN}};
 
-static const char numbers[] = "{\"numbers\": {\"x2\": 100, \"highest\": [\"largest\", \"x * (1 - x)\", 0, 1, 0.25],"
+static const char numbers[] = "{\"numbers\": {\"x2\": 100, \"absent\": null, \"less\": \"-{loss}\","
+                              " \"highest\": [\"largest\", \"x * (1 - x)\", 0, 1, 0.25],"
                               " \"place\": [\"place of largest\", \"x * (1 - x)\", 0, 1, 0.25],"
-                              " \"sum\": [\"sum\", \"x * 3 * highest * 4\", 1, 3, 1], \"twice\": \"2 * sum + 1\","
-                              " \"line\": [\"largest\", \"x\", 0, 1, 0]}}";
+                              " \"sum\": [\"sum\", \"x * 3 * {highest} * 4\", 1, 3, 1], \"twice\": \"2 * {sum} + 1\","
+                              " \"line\": [\"largest\", \"x\", 0, 1, 0], \"itself\": \"{itself}\"}}";
 
 START_TEST(a_formula_has_its_value)
 {
     study s = {.file = json_loads(numbers, 0, NULL)};
     study_part p = {.of = &s};
     json_t *values = json_pack("{s:i}", "loss", 2);
-    const double value = study_number(&p, formulas[_i].text, values);
+    const double value = study_formula(&p, formulas[_i].text, values);
     ck_assert_msg(!p.broken, "%s", p.error.text);
-    ck_assert_double_eq_tol(value, formulas[_i].value, 1e-12);
+    ck_assert(isnan(value) ? isnan(formulas[_i].value) : fabs(value - formulas[_i].value) < 1e-12);
     json_decref(values);
     json_decref(s.file);
 }
@@ -79,12 +80,12 @@ END_TEST
 
 START_TEST(what_is_no_formula_is_refused)
 {
-    static const char *const texts[] = {"",      "1 +", "(1",   "1)",   "gelu(1)",   "exp(1",
-                                        "exp()", "1 1", "line", "name", "exp(1, 2)", "max(1)"};
+    static const char *const texts[] = {"",      "1 +", "(1",     "1)",     "gelu(1)",   "exp(1",  "{itself}",
+                                        "exp()", "1 1", "{line}", "{name}", "exp(1, 2)", "max(1)", "name"};
     study s = {.file = json_loads(numbers, 0, NULL)};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         study_part p = {.of = &s};
-        ck_assert_msg(isnan(study_number(&p, texts[i], NULL)), "%s", texts[i]);
+        ck_assert_msg(isnan(study_formula(&p, texts[i], NULL)), "%s", texts[i]);
         ck_assert_msg(p.broken && p.error.text[0], "%s", texts[i]);
     }
     json_decref(s.file);
@@ -162,25 +163,27 @@ END_TEST
 
 static const char grid[] =
     "{\"options\": {\"data\": \"moons\", \"epochs\": 3, \"batch\": 16, \"lr\": \"0.001,0.003,0.01\", \"seeds\": 2,"
-    " \"activations\": \"relu,gelu_exact\"}, \"quick\": {\"batch\": 8, \"lr\": \"0.001,0.003\"}, \"each\": [{\"name\": "
-    "\"small-\", \"each\": ["
+    " \"activations\": \"relu,gelu_exact\"}, \"quick\": {\"batch\": 8, \"lr\": \"0.001,0.003\"}, \"each\": ["
+    " {\"name\": \"small-\", \"each\": ["
     " {\"name\": \"4-\", \"options\": {\"hidden\": \"4x2\", \"residual\": true}},"
     " {\"name\": \"8-\", \"options\": {\"hidden\": \"8\", \"optimizer\": \"adamw,sgd\"}}]}],"
-    " \"measures\": {\"perplexity\": {\"name\": \"perplexity\", \"of\": \"exp(best_val_loss)\", \"format\": \".3f\","
-    " \"ratio\": true}}, \"words\": {\"of_two_cells\": \"{mean:difference}{times} ({low:difference} to "
-    "{high:difference})\","
-    " \"of_four_cells\": \"{low:difference} to {high:difference}\", \"not_measured\": \"no\"},"
-    " \"report\": [{\"needs\": 0, \"rule\": \"claims\", \"columns\": \"true|found|p\", \"row\": "
-    "\"{verdict}|{found}|{p:.2g}\","
+    " \"measures\": {\"perplexity\": {\"of\": \"exp({best_val_loss})\", \"ratio\": true}},"
+    " \"words\": {\"of_two_cells\": \"{mean:.3f} times ({low:.3f} to {high:.3f})\","
+    " \"of_four_cells\": \"{low:.3f} to {high:.3f}\", \"not_measured\": \"no\"},"
+    " \"report\": [{\"needs\": 0, \"rule\": \"claims\", \"numbers\": {\"low\": null, \"high\": null, \"p\": null},"
+    " \"columns\": \"true|found|p\", \"row\": \"{verdict}|{found}|{p:.2g}\","
     " \"claims\": ["
-    " {\"below\": 1, \"measure\": \"perplexity\", \"cells\": [\"small-4-gelu_exact\", \"small-4-relu\"]},"
-    " {\"near\": [1, 0.001], \"measure\": \"perplexity\", \"cells\": [\"small-4-gelu_exact\", \"small-4-relu\","
+    " {\"to\": 1, \"measure\": \"perplexity\", \"found\": \"{of_two_cells}\", \"cells\": [\"small-4-gelu_exact\", "
+    "\"small-4-relu\"]},"
+    " {\"from\": 0.999, \"to\": 1.001, \"measure\": \"perplexity\", \"found\": \"{of_four_cells}\", \"cells\": "
+    "[\"small-4-gelu_exact\", \"small-4-relu\","
     " \"small-8-gelu_exact-optimizeradamw\", \"small-8-relu-optimizeradamw\"]}]}]}";
 
 static study read_grid(study_settings *settings, const char *text)
 {
     tg_error error;
-    study s = {.settings = settings, .command = "", .library = "", .drawn = PLOTS_NOTHING};
+    study s = {.settings = settings, .reports = "", .drawn = PLOTS_NOTHING};
+    settings->command = "";
     settings->out = net_keep_text(temporary_folder());
     temporary_write("grid.json", text, strlen(text));
     ck_assert_msg(study_read(&s, net_keep_text(temporary_path("grid.json")), &error), "%s", error.text);

@@ -1,15 +1,13 @@
-/* The rule of claims: each is a statement, the range in which a number must lie for it to be true, and the number: a
+/* The rule of claims: each is a statement, the range in which a number must lie for it to be true, and the number: n, a
  * formula, or a measure of cells of runs.
  *
- *     {"claim": "the minimum is at -0.75", "near": [-0.75, 0.005], "number": "lowest", "found": "at {n:.6f}"}
- *     {"claim": "GELU trains faster than ReLU", "below": 1, "measure": "loss_of_epoch_2",
- *      "cells": ["mnist-gelu_exact", "mnist-relu"]}
+ *     {"claim": "the minimum is at -0.75", "from": -0.755, "to": -0.745, "n": "{lowest}", "found": "at {n:.6f}"}
+ *     {"claim": "GELU trains faster than ReLU", "to": 1, "measure": "loss_of_epoch_2",
+ *      "cells": ["mnist-gelu_exact", "mnist-relu"], "found": "{of_two_cells}"}
  *
- *     {"claim": "no dead units", "below": 0.2, "measure": "dead_units", "none_of": 512, "cells": [...]}   // units in a run
- *
- * One rule for all: yes if the number, or its whole interval, lies in the range; no if all of it lies outside; else not
- * shown. Statements that rest on seeds are one family: the level of their intervals is that of Holm's method for all of
- * a part together. */
+ * One rule for all: yes if the number, or its whole interval, low to high, lies in the range; no if all of it lies
+ * outside; else not shown. Statements that rest on seeds are one family: the level of their intervals is that of Holm's
+ * method for all of a part together. */
 #include "examples/programs/study/study.h"
 
 #include <math.h>
@@ -28,41 +26,39 @@ const char *study_verdict(const study_claim *c)
                                    : "not shown";
 }
 
-/* Reads "below", "above", "near": [number, off] or "range": [from, to], and says it: "below 1", "0.97 to 0.99". */
-static study_claim read_range(json_t *about)
+/* Reads a range, and says it: "below 1", "0.97 to 0.99". */
+static study_claim read_range(json_t *values)
 {
-    const json_t *below = json_object_get(about, "below"), *above = json_object_get(about, "above"),
-                 *near = json_object_get(about, "near"), *range = near ? near : json_object_get(about, "range");
-    const double first = json_number_value(json_array_get(range, 0)),
-                 second = json_number_value(json_array_get(range, 1));
-    study_claim c = {.from = near ? first - second : first, .to = near ? first + second : second};
+    const json_t *from = json_object_get(values, "from"), *to = json_object_get(values, "to");
+    const study_claim c = {.from = from ? json_number_value(from) : -INFINITY,
+                           .to = to ? json_number_value(to) : INFINITY};
     char text[60];
-    if (below || above) {
-        c.from = below ? -INFINITY : json_number_value(above);
-        c.to = below ? json_number_value(below) : INFINITY;
-        snprintf(text, sizeof text, "%s %g", below ? "below" : "above", below ? c.to : c.from);
-    } else
+    if (from && to)
         snprintf(text, sizeof text, c.from < c.to ? "%g to %g" : "%g", c.from, c.to);
-    json_object_set_new(about, "range", json_string(text));
-    c.low = c.high = c.p = NAN;
+    else
+        snprintf(text, sizeof text, "%s %g", from ? "above" : "below", from ? c.from : c.to);
+    json_object_set_new(values, "range", json_string(text));
     return c;
 }
 
 /* ---- measures ----
  *
- *     "perplexity": {"name": ..., "of": "exp(best_val_loss)", "format": ".3f", "ratio": true, "over": "regret"}
+ *     "perplexity": {"name": ..., "of": "exp({best_val_loss})", "format": ".3f", "ratio": true, "over": "regret"}
  *
  * "of" is a formula of a run's results. Without "over" it is that at the best rate of the cell; else, over all rates,
- * the "greatest", the "best" rate, or "regret": the mean, of rates up to "rates_to", over the least. */
+ * the "greatest", the "best" rate, or "regret": the mean, of rates up to "rates_to", over the least. A run that diverged
+ * has the number "at_most". */
 
 static double over_rates(study_part *p, const study_cell *cell, const json_t *m, int seed)
 {
     const char *of = study_text(m, "of"), *over = study_text(m, "over");
-    const double rates_to = json_number_value(json_object_get(m, "rates_to"));
+    const json_t *at_most = json_object_get(m, "at_most");
+    const double rates_to = json_number_value(json_object_get(m, "rates_to")),
+                 most = at_most ? json_number_value(at_most) : INFINITY;
     double greatest = -INFINITY, least = INFINITY, best = NAN, sum = 0;
     int counted = 0;
     for (int rate = 0; rate < cell->rates; rate++) {
-        const double value = study_number(p, of, cell->results[rate][seed]);
+        const double value = fmin(study_formula(p, of, cell->results[rate][seed]), most);
         greatest = fmax(greatest, value);
         best = value < least ? cell->rate[rate] : best;
         least = fmin(least, value);
@@ -81,14 +77,12 @@ static study_sample measure(study_part *p, const json_t *m, const char *name)
     for (int seed = 0; seed < s.seeds; seed++) {
         const double value = json_object_get(m, "over")
                                  ? over_rates(p, &cell, m, seed)
-                                 : study_number(p, study_text(m, "of"), cell.results[cell.best][seed]);
+                                 : study_formula(p, study_text(m, "of"), cell.results[cell.best][seed]);
         s.by_seed[seed] = s.ratio ? log(value) : value;
     }
     p->measures = false;
     return s;
 }
-
-/* ---- claims about cells ---- */
 
 static study_sample difference(const study_sample *one, const study_sample *other)
 {
@@ -106,69 +100,39 @@ static double p_of(const statistics_estimate *e, bool ratio, double bound)
     return isinf(bound) || e->error == 0 ? 0 : statistics_p(&distance);
 }
 
-/* About a measure of the first cell; or its difference from that of the second, paired by seed; or that difference less
- * that of the last two. */
-static void compare(study_claim *c, const study_sample cell[], size_t count, json_t *values)
-{
-    const study_sample first = difference(&cell[0], &cell[1]), second = difference(&cell[2], &cell[3]);
-    const statistics_estimate e = count < 4 ? study_set_sample(values, &cell[0], count < 2 ? NULL : &cell[1])
-                                            : study_set_sample(values, &first, &second);
-    const double mean = study_shown(cell, e.mean),
-                 at[2] = {p_of(&e, cell->ratio, c->from), p_of(&e, cell->ratio, c->to)};
-    c->low = study_shown(cell, e.mean - e.margin);
-    c->high = study_shown(cell, e.mean + e.margin);
-    c->inside = mean >= c->from && mean <= c->to;
-    c->p = c->inside ? fmax(at[0], at[1]) : at[mean > c->from];
-}
-
-/* That something never occurs, of `things` in each run, counted in percent. Where none of n is seen, with 95 % at most
- * 1 - 0.05^(1/n) are there (0.05 is the probability of seeing none of n then); a t test of constants would call any
- * number of zeros a proof. */
-static void count_none(study_claim *c, const study_sample *cell, double things, json_t *values)
-{
-    const double n = cell->seeds * things, mean = study_set_sample(values, cell, NULL).mean;
-    c->low = mean;
-    c->high = mean == 0 ? 100 * (1 - pow(0.05, 1 / n)) : mean;
-    study_set(values, "n", n);
-    study_set(values, "seen", mean / 100 * n);
-    study_set(values, "most", c->high);
-}
-
-static void read_cells(study_part *p, study_claim *c, json_t *values)
+/* Sets the values of a measure of the first cell; or of its difference from that of the second, paired by seed; or of
+ * that difference less that of the last two. */
+static void compare_cells(study_part *p, const study_claim *c, json_t *values)
 {
     enum { CELLS = 4 };
-    static const char *const words[CELLS + 1] = {"", "{of_one_cell}", "{of_two_cells}", "", "{of_four_cells}"},
-                                           *const names[CELLS] = {"first", "second", "third", "fourth"};
-    const char *name = study_text(values, "measure"), *found = "{not_measured}";
-    const json_t *m = json_object_get(json_object_get(p->of->file, "measures"), name ? name : ""),
-                 *cells = json_object_get(values, "cells"), *none_of = json_object_get(values, "none_of");
-    study_sample cell[CELLS] = {{0}};
-    size_t count = 0;
-    for (; count < CELLS && count < json_array_size(cells); count++) {
-        cell[count] = measure(p, m, json_string_value(json_array_get(cells, count)));
-        if (!cell[count].seeds)
-            break;
-        study_set(values, names[count],
-                  study_shown(cell, statistics_of(cell[count].by_seed, (size_t)cell[count].seeds).mean));
+    static const char *const names[CELLS] = {"first", "second", "third", "fourth"};
+    json_t *m = json_object_get(json_object_get(p->of->file, "measures"), study_text(values, "measure"));
+    const json_t *cells = json_object_get(values, "cells");
+    const size_t count = json_array_size(cells);
+    study_sample s[CELLS] = {{0}};
+    for (size_t i = 0; i < count && i < CELLS; i++) {
+        s[i] = measure(p, m, json_string_value(json_array_get(cells, i)));
+        if (!s[i].seeds) {
+            json_object_set_new(values, "found", json_string("{not_measured}"));
+            return;
+        }
+        study_set(values, names[i], study_shown(s, statistics_of(s[i].by_seed, (size_t)s[i].seeds).mean));
     }
-    if (count && count == json_array_size(cells)) {
-        found = none_of ? "{of_none}" : words[count];
-        if (none_of)
-            count_none(c, cell, json_number_value(none_of), values);
-        else
-            compare(c, cell, count, values);
-    }
-    json_object_update(values, (json_t *)m);
-    json_object_set_new(values, "found", json_string(found));
-    json_object_set_new(values, "difference", json_string(cell->ratio ? ".3f" : "+.3f"));
-    json_object_set_new(values, "times", json_string(cell->ratio ? " times" : ""));
+    const study_sample one = count < 4 ? s[0] : difference(&s[0], &s[1]),
+                       other = count < 4 ? s[1] : difference(&s[2], &s[3]);
+    const statistics_estimate e = study_set_sample(values, &one, count < 2 ? NULL : &other);
+    const double mean = study_shown(s, e.mean), from = p_of(&e, s->ratio, c->from), to = p_of(&e, s->ratio, c->to);
+    study_set(values, "p", mean < c->from ? from : mean > c->to ? to : fmax(from, to));
+    json_object_update_missing(values, m);
+    json_object_update(values, json_object_get(values, "instead"));
 }
+
+/* ---- the rule ---- */
 
 void study_put_claims(study_part *p)
 {
     enum { CLAIMS = 64 };
-    const json_t *about;
-    json_t *values[CLAIMS];
+    json_t *values[CLAIMS], *about;
     study_claim claim[CLAIMS];
     double corrected[CLAIMS];
     size_t count = 0, i;
@@ -176,19 +140,20 @@ void study_put_claims(study_part *p)
         if (count == CLAIMS)
             break;
         study_claim *c = &claim[count];
-        json_t *v = values[count] = json_copy((json_t *)about);
-        const char *number = study_text(about, "number");
+        json_t *v = values[count] = json_copy(about);
         *c = read_range(v);
-        if (number)
-            study_set(v, "n", c->low = c->high = study_number(p, number, NULL));
-        else
-            read_cells(p, c, v);
-        corrected[count++] = c->p;
+        if (json_object_get(v, "cells"))
+            compare_cells(p, c, v);
+        c->low = study_number(p, "low", v);
+        c->high = study_number(p, "high", v);
+        const double mean = json_number_value(json_object_get(v, "mean"));
+        c->inside = mean >= c->from && mean <= c->to;
+        corrected[count++] = study_number(p, "p", v);
     }
     statistics_holm(corrected, count);
     for (i = 0; i < count; i++) {
-        study_set(values[i], "p", claim[i].p);
-        study_set(values[i], "corrected", claim[i].p = corrected[i]);
+        claim[i].p = corrected[i];
+        study_set(values[i], "corrected", corrected[i]);
         json_object_set_new(values[i], "verdict", json_string(study_verdict(&claim[i])));
         study_put(p, "row", values[i]);
         json_decref(values[i]);

@@ -1,4 +1,4 @@
-/* The numbers of a study are formulas (nn/formula.h) without x, whose names are numbers in turn; or lists,
+/* The numbers of a study: formulas (nn/formula.h), which are templates, "100 * {dead}"; or lists,
  *
  *     ["largest", "x - gelu_exact(x)", 0, 8, 0.001]        // for x = 0, 0.001, ... 8
  *
@@ -6,67 +6,37 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static double over_line(study_part *p, const json_t *line);
-
-static bool is_of_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.';
-}
-
-/* "a + 2" as a formula of x, to be freed: "0 * x + a + 2, a = 1". The names that stand for numbers are its trained
- * numbers; all but x, pi, e and functions do. */
-static char *with_names(const char *formula)
-{
-    size_t length;
-    char *text = memory_text("0 * x + %s", formula);
-    for (const char *at = formula; *at; at += length ? length : 1) {
-        for (length = 0; is_of_word(at[length]);)
-            length++;
-        char *declared = memory_text(", %.*s = 1", (int)length, at);
-        const bool constant = (length == 1 && strchr("xe", *at)) || (length == 2 && strncmp(at, "pi", 2) == 0);
-        if (isalpha((unsigned char)*at) && at[length] != '(' && !constant && !strstr(text, declared)) {
-            char *longer = memory_text("%s%s", text, declared);
-            free(text);
-            text = longer;
-        }
-        free(declared);
-    }
-    return text;
-}
-
-static double value_of(study_part *p, const char *name, const json_t *values)
-{
-    const json_t *value = json_object_get(values, name),
-                 *number = value ? value : json_object_get(json_object_get(p->of->file, "numbers"), name);
-    return json_is_number(number)                ? json_number_value(number)
-           : json_is_string(number)              ? study_number(p, json_string_value(number), NULL)
-           : json_is_array(number)               ? over_line(p, number)
-           : json_is_null(number) || p->measures ? NAN
-                                                 : study_refuse(p, name, "there is no value of this name");
-}
-
-/* Sets y[] to a formula at each x[]. False, and the part is broken, if it is none. */
+/* Sets y[] to a formula at each x[], of which it may have none. False if one of its names has no number, or if it is no
+ * formula; then the part is broken. */
 static bool apply(study_part *p, const char *formula, const json_t *values, const double x[], int count, double y[])
 {
+    const bool outer = p->exact;
     tg_error error;
-    char *text = with_names(formula);
-    tg_formula *f = tg_formula_new(text, &error);
+    p->exact = true;
+    char *numbers = study_say(p, formula, values), *text = memory_text("0 * x + %s", numbers);
+    p->exact = outer;
+    const bool known = !strstr(text, "(nan)");
+    tg_formula *f = known ? tg_formula_new(text, &error) : NULL;
     tg_tape *tape = tg_tape_new();
-    tg_tensor numbers[TG_FORMULA_NUMBERS], in = tg_borrow(tape, TG_F64, x, TG_SHAPE(count));
-    for (int i = 0; tg_formula_number_at(f, i); i++)
-        numbers[i] = tg_full(tape, TG_F64, TG_SCALAR, value_of(p, tg_formula_number_at(f, i)->name, values));
-    const bool fine = f && tg_read(tg_formula_apply(f, &in, numbers), TG_F64, y, count);
-    if (!fine)
-        study_refuse(p, text, f ? tg_tape_error(tape) : error.text);
+    tg_tensor in = tg_borrow(tape, TG_F64, x, TG_SHAPE(count));
+    const bool fine = f && tg_read(tg_formula_apply(f, &in, NULL), TG_F64, y, count);
+    if (!fine && known)
+        study_refuse(p, formula, f ? tg_tape_error(tape) : error.text);
     tg_tape_free(tape);
     tg_formula_free(f);
+    free(numbers);
     free(text);
     return fine;
+}
+
+double study_formula(study_part *p, const char *formula, const json_t *values)
+{
+    double y;
+    return apply(p, formula, values, &(double){0}, 1, &y) ? y : NAN;
 }
 
 static double over_line(study_part *p, const json_t *line)
@@ -93,15 +63,15 @@ static double over_line(study_part *p, const json_t *line)
     return fine ? number : study_refuse(p, formula ? formula : "", "expected [\"largest\", formula, from, to, step]");
 }
 
-double study_number(study_part *p, const char *formula, const json_t *values)
+double study_number(study_part *p, const char *name, const json_t *values)
 {
-    double number = NAN;
-    if (json_object_get(values, formula))
-        return value_of(p, formula, values);
-    if (++p->depth > STUDY_DEEPEST)
-        study_refuse(p, formula, "a number contains itself");
-    else
-        apply(p, formula, values, &(double){0}, 1, &number);
-    p->depth--;
-    return number;
+    const json_t *const in[] = {values, json_object_get(p->part, "numbers"), json_object_get(p->of->file, "numbers")};
+    const json_t *number = NULL;
+    for (size_t i = 0; !number && i < sizeof in / sizeof *in; i++)
+        number = json_object_get(in[i], name);
+    return json_is_number(number)                ? json_number_value(number)
+           : json_is_string(number)              ? study_formula(p, json_string_value(number), values)
+           : json_is_array(number)               ? over_line(p, number)
+           : json_is_null(number) || p->measures ? NAN
+                                                 : study_formula(p, name, NULL);
 }

@@ -36,22 +36,26 @@ static const char *template_of(const study_part *p, const char *name, const json
 /* A number in a format, as .3f, or in one that a value of this name has. */
 static void say_number(const study_part *p, FILE *to, double number, const char *format, const json_t *values)
 {
-    const char *named = study_text(values, format), *none = study_text(json_object_get(p->of->file, "words"), "none");
+    const char *named = template_of(p, format, values),
+               *none = study_text(json_object_get(p->of->file, "words"), "none");
     char all[16] = "%g";
     format = named ? named : format;
     const size_t length = strspn(format, "+.0123456789");
     if (*format && length < 8 && strchr("gef", format[length]) && !format[length + 1])
         snprintf(all, sizeof all, "%%%s", format);
-    if (isnan(number) && none)
+    if (p->exact)
+        fprintf(to, "(%.17g)", number);
+    else if (isnan(number) && none)
         fputs(none, to);
     else
         fprintf(to, all, number);
 }
 
-/* {name} or {name:.3f}, or a formula in place of the name. */
+/* {name} or {name:.3f}, which is a number, or a formula in place of the name. */
 static void say_one(study_part *p, FILE *to, const char *name, const char *format, const json_t *values)
 {
-    const char *template = json_is_number(json_object_get(values, name)) ? NULL : template_of(p, name, values);
+    const bool number = *format || p->exact || json_is_number(json_object_get(values, name));
+    const char *template = number ? NULL : template_of(p, name, values);
     if (!template) {
         say_number(p, to, study_number(p, name, values), format, values);
         return;
@@ -168,7 +172,7 @@ static json_t *read_report(const study *s, tg_error *error)
     json_t *report = json_object_get(s->file, "report");
     if (!json_is_string(report))
         return json_incref(report);
-    char *path = memory_text("%s/%s", s->library, json_string_value(report));
+    char *path = memory_text("%s/%s", s->reports, json_string_value(report));
     report = json_load_file(path, 0, &wrong);
     if (!report)
         tg_fail(error, "%s:%d: %s", path, wrong.line, wrong.text);
@@ -203,7 +207,7 @@ bool study_report(study *s, tg_error *error)
     bool fine = report && (!p.broken || tg_fail(error, "%s", p.error.text));
     if (fine && sweep_is_whole(&s->settings->sweep)) {
         sheet_print(p.to, stdout);
-        fine = sheet_write(p.to, s->folder, s->command, s->drawn == PLOTS_DRAWN, error);
+        fine = sheet_write(p.to, s->folder, s->settings->command, s->drawn == PLOTS_DRAWN, error);
         if (fine)
             printf("in %s/: report.html, report.md%s\n", plain(s->folder),
                    s->all.count ? ", runs.csv, and a record of each run in runs/" : "");

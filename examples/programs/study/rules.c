@@ -9,22 +9,19 @@
 
 /* ---- tables: the forms of a grid at each level, each at its best rate by validation ---- */
 
-enum { LEVELS = 5, FORMS = 16, TABLES = 20, QUESTIONS = 1000 };
+enum { LEVELS = 5, FORMS = 16, TABLES = 20 };
 
-/* Two forms at a level, and the p of their difference, and of one that is as great as the study's "equal_within". */
-typedef struct question {
-    int level, one, other;
-} question;
+typedef double answers[LEVELS][FORMS][FORMS];
 
 typedef struct table {
     const char *about, *measure, *level[LEVELS], *form[FORMS];
     int number, levels, forms, seeds; /* number: from 1; seeds: complete in all cells */
     study_cell cell[LEVELS][FORMS];   /* `best` is the rate at which it is compared */
     study_sample loss[LEVELS][FORMS];
-    /* Two families of questions, each corrected by itself: all pairs of the first forms, and the other comparisons. */
-    int paired, questions; /* the number of pairs, and of all */
-    question asked[QUESTIONS];
-    double differ[QUESTIONS], equal[QUESTIONS];
+    /* The p of comparisons of two forms, NaN if there is none, in two families that are corrected each by itself: all
+     * pairs of the first `paired` forms, the later one first, and others. */
+    int paired, questions[2];
+    answers differ[2], equal;
 } table;
 
 static struct tables {
@@ -32,27 +29,15 @@ static struct tables {
     table t[TABLES];
 } all;
 
-static void ask(table *t, int one, int other, double within)
+static void ask(table *t, int family, int one, int other, double within)
 {
-    for (int level = 0; level < t->levels && t->questions < QUESTIONS; level++) {
+    for (int level = 0; level < t->levels; level++) {
         const statistics_estimate d =
             statistics_paired(t->loss[level][one].by_seed, t->loss[level][other].by_seed, (size_t)t->seeds);
-        t->asked[t->questions] = (question){level, one, other};
-        t->differ[t->questions] = statistics_p(&d);
-        t->equal[t->questions++] = within > 0 ? statistics_equivalence_p(&d, log(1 + within)) : NAN;
+        t->differ[family][level][one][other] = statistics_p(&d);
+        t->equal[level][one][other] = within > 0 ? statistics_equivalence_p(&d, log(1 + within)) : NAN;
+        t->questions[family]++;
     }
-}
-
-/* The number of a question; that of all if it is none. */
-static int question_of(const table *t, int level, int one, int other)
-{
-    int i = 0;
-    for (; i < t->questions; i++) {
-        const question *q = &t->asked[i];
-        if (q->level == level && ((q->one == one && q->other == other) || (q->one == other && q->other == one)))
-            break;
-    }
-    return i;
 }
 
 /* The form of a name in a list; the number of forms if there is none. */
@@ -69,20 +54,22 @@ static void read_questions(table *t, const json_t *file)
 {
     const double within = json_number_value(json_object_get(file, "equal_within"));
     const int pairs = (int)json_integer_value(json_object_get(file, "pairs"));
+    double *p[] = {**t->differ[0], **t->differ[1], **t->equal};
     const json_t *of;
     size_t i;
-    for (int one = 0; one < pairs && one < t->forms; one++)
+    for (i = 0; i < 3 * LEVELS * FORMS * FORMS; i++)
+        p[i % 3][i / 3] = NAN;
+    t->paired = pairs < t->forms ? pairs : t->forms;
+    for (int one = 0; one < t->paired; one++)
         for (int other = 0; other < one; other++)
-            ask(t, one, other, within);
-    t->paired = t->questions;
+            ask(t, 0, one, other, within);
     json_array_foreach(json_object_get(file, "comparisons"), i, of) {
         const int one = form_at(t, of, 0), other = form_at(t, of, 1);
-        if (one < t->forms && other < t->forms && question_of(t, 0, one, other) == t->questions)
-            ask(t, one, other, 0);
+        if (one < t->forms && other < t->forms && (one >= t->paired || other >= t->paired))
+            ask(t, 1, one, other, 0);
     }
-    statistics_holm(t->differ, (size_t)t->paired);
-    statistics_holm(t->equal, (size_t)t->paired);
-    statistics_holm(t->differ + t->paired, (size_t)(t->questions - t->paired));
+    for (i = 0; i < 3; i++)
+        statistics_holm(p[i], LEVELS * FORMS * FORMS);
 }
 
 /* Adds a form, if it has runs: "relu", or ["rotary", "rotary-gelu_exact"], what is shown and the cell. */
@@ -200,15 +187,17 @@ static void set_level(json_t *values, const table *t, int level, int form, int o
     study_set(values, "level_number", level + 1);
     study_set(values, "rate", c->rate[c->best]);
     const double mean = study_set_sample(values, &t->loss[level][form], other < 0 ? NULL : &t->loss[level][other]).mean;
-    const int asked = question_of(t, level, form, other);
-    if (asked < t->questions) {
-        const char *verdict = t->equal[asked] < 0.05       ? "{equal}"
-                              : !(t->differ[asked] < 0.05) ? "{undecided}"
-                              : mean < 0                   ? "{better}"
-                                                           : "{worse}";
-        study_set(values, "corrected", t->differ[asked]);
-        study_set(values, "questions", asked < t->paired ? t->paired : t->questions - t->paired);
-        json_object_set_new(values, "verdict", json_string(verdict));
+    const bool paired = form < t->paired && other < t->paired, later = !paired || form > other;
+    const int one = later ? form : other, less = later ? other : form;
+    if (other >= 0) {
+        const double p = t->differ[!paired][level][one][less];
+        study_set(values, "corrected", p);
+        study_set(values, "questions", t->questions[!paired]);
+        json_object_set_new(values, "verdict",
+                            json_string(t->equal[level][one][less] < 0.05 ? "{equal}"
+                                        : !(p < 0.05)                     ? "{undecided}"
+                                        : mean < 0                        ? "{better}"
+                                                                          : "{worse}"));
     }
     if (json_object_get(values, "published"))
         set_place(values);
@@ -245,8 +234,9 @@ static void put_lines(study_part *p)
 static void put_pairs(study_part *p)
 {
     for (const table *t = all.t; t < end_of_tables(p); t++)
-        for (int i = 0; i < t->paired; i += t->levels)
-            put_levels(p, t, values_of(t, t->asked[i].one, t->asked[i].other), t->asked[i].one, t->asked[i].other);
+        for (int one = 0; one < t->paired; one++)
+            for (int other = 0; other < one; other++)
+                put_levels(p, t, values_of(t, one, other), one, other);
 }
 
 /* The part's "list", or else "comparisons": [form, other, text, published difference]. */
@@ -337,26 +327,24 @@ static study_sample result_of(const study *s, const study_cell *cell, int rate, 
  * own or, if it is 0, which means unknown, the first and the best. */
 static void put_published(study_part *p)
 {
+    static const char *const names[] = {"form", "result", "source", "own_rate", "published", "within"};
     const table *t = all.t;
-    const json_t *of;
+    json_t *of;
     int count = 0, met = 0;
     size_t i;
     json_array_foreach(json_object_get(p->of->file, "published"), i, of) {
         const int form = form_at(t, of, 0);
         const study_cell *cell = &t->cell[0][form < t->forms ? form : 0];
-        const double at = json_number_value(json_array_get(of, 3));
+        const double own = json_number_value(json_array_get(of, 3));
         bool found = false, one_met = false;
         for (int rate = 0; form < t->forms && rate < cell->rates; rate++) {
-            const study_sample ours = result_of(p->of, cell, rate, json_string_value(json_array_get(of, 1)));
-            if (!ours.seeds || (at > 0 ? cell->rate[rate] != at : rate > 0 && rate != cell->best))
+            if (own > 0 ? cell->rate[rate] != own : rate > 0 && rate != cell->best)
                 continue;
-            json_t *values = values_of(t, form, -1);
+            const study_sample ours = result_of(p->of, cell, rate, json_string_value(json_array_get(of, 1)));
+            json_t *values = json_pack("{s:f}", "rate", cell->rate[rate]);
+            for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+                json_object_set(values, names[k], json_array_get(of, k));
             study_set_sample(values, &ours, NULL);
-            json_object_set(values, "result", json_array_get(of, 1));
-            json_object_set(values, "source", json_array_get(of, 2));
-            json_object_set(values, "published", json_array_get(of, 4));
-            json_object_set(values, "within", json_array_get(of, 5));
-            study_set(values, "rate", cell->rate[rate]);
             if (!json_is_null(json_object_get(values, "median"))) {
                 one_met |= set_place(values);
                 study_put(p, "row", values);
@@ -400,23 +388,17 @@ static void put_shares(study_part *p)
 {
     static double values[STUDY_RATES * LEVELS * FORMS * STUDY_SEEDS];
     enum { RATE, LEVEL, FORM, INTERACTIONS, SEED, SOURCES };
+    static const char *const names[SOURCES] = {"of_rate", "of_level", "of_form", "of_interactions", "of_seed"};
     for (const table *t = all.t; t < end_of_tables(p); t++) {
         double sums[16], shares[SOURCES] = {0};
         const int rates = collect(t, values);
-        statistics_decompose(values, (const int[]){rates, t->levels, t->forms, t->seeds}, 4, sums);
-        for (int set = 1; set < 16; set++)
-            shares[set & 8    ? SEED
-                   : set == 1 ? RATE
-                   : set == 2 ? LEVEL
-                   : set == 4 ? FORM
-                              : INTERACTIONS] += 100 * sums[set] / sums[0];
         json_t *v = json_pack("{s:i, s:s?, s:i, s:i, s:i, s:i}", "number", t->number, "data", t->about, "levels",
                               t->levels, "forms", t->forms, "rates", rates, "seeds", t->seeds);
-        study_set(v, "of_rate", shares[RATE]);
-        study_set(v, "of_level", shares[LEVEL]);
-        study_set(v, "of_form", shares[FORM]);
-        study_set(v, "of_interactions", shares[INTERACTIONS]);
-        study_set(v, "of_seed", shares[SEED]);
+        statistics_decompose(values, (const int[]){rates, t->levels, t->forms, t->seeds}, 4, sums);
+        for (int set = 1; set < 16; set++)
+            shares[set & 8 ? SEED : set == 1 ? RATE : set == 2 ? LEVEL : set == 4 ? FORM : INTERACTIONS] += sums[set];
+        for (int i = 0; i < SOURCES; i++)
+            study_set(v, names[i], 100 * shares[i] / sums[0]);
         study_put(p, "row", v);
         study_put(p, "say", v);
         json_decref(v);

@@ -1,12 +1,10 @@
 /* A study is a file: a grid of runs, which are options of `compare`; what was published; what texts claim; and the
  * report as templates. The program trains what is missing, keeps the numbers of the runs, and writes the report.
  *
- *     {"title": "Does dropout help GELU?", "protocol": "A net of two layers on wine.csv.",
- *      "options": {"data": "csv:wine.csv", "activations": "gelu_exact", "dropout": "0,0.2", "hidden": "32x2",
- *                  "lr": "0.001,0.003", "seeds": 5},
- *      "forms": ["gelu_exact-dropout0", "gelu_exact-dropout0.2"], "measure": "test_loss",
- *      "comparisons": [["gelu_exact-dropout0.2", "gelu_exact-dropout0", "Does dropout help?"]],
- *      "report": "forms.report"}
+ *     study s = {.settings = &settings, .reports = "examples/studies"};
+ *     int status = study_read(&s, "mine.json", &error) ? study_work(&s, &error) : 2;
+ *     if (!status && !study_report(&s, &error)) ...
+ *     study_free(&s);
  *
  * docs/studies.md describes the file. The exit status is 0; 1 where a run failed or a result could not be written; 2
  * where the study could not begin; signals_status() where it was interrupted.
@@ -23,6 +21,8 @@
 enum { STUDY_SEEDS = 32, STUDY_RATES = 16, STUDY_DEEPEST = 20 /* templates in templates */ };
 
 typedef struct study_settings {
+    const char *const *names; /* of the studies; NULL: none */
+    const char *command;      /* that repeats it */
     const char *out, *data;
     const char *only; /* shell pattern: trains only missing runs with a matching name, at least one; NULL: all */
     bool quick, report_only, no_plots;
@@ -41,10 +41,9 @@ typedef struct study_run {
 
 typedef struct study {
     const study_settings *settings;
-    const char *command;   /* that repeats it */
     char name[NAME_MAX];   /* of the study, */
     char home[PATH_MAX];   /* of the folder of its file, */
-    const char *library;   /* of the folder of reports, */
+    const char *reports;   /* of the folder of reports, */
     char folder[PATH_MAX]; /* of its results: OUT/NAME, or OUT/NAME-quick; */
     char runs[PATH_MAX];   /* and of those of its runs: FOLDER/runs */
     json_t *file, *texts;  /* what it says; and the options of all experiments, which point to it */
@@ -112,6 +111,7 @@ typedef struct study_part {
     FILE *file;    /* NULL: to the sheet */
     int depth;     /* of templates in templates, and of numbers in numbers */
     bool measures; /* names without a number are NaN: not all runs have all */
+    bool exact;    /* numbers are written with all digits, for a formula */
     bool broken;
     tg_error error;
 } study_part;
@@ -127,9 +127,10 @@ void study_put(study_part *p, const char *name, const json_t *values);
 /* NaN, and the part is broken with this error. */
 double study_refuse(study_part *p, const char *what, const char *why);
 
-/* The number of a formula whose names are values, or else "numbers" of the study. NaN, and the part is broken, if it is
- * none (numbers.c). */
-double study_number(study_part *p, const char *formula, const json_t *values);
+/* The number of a formula, which is a template; NaN if one of its names has none. NaN, and the part is broken, if it is
+ * no formula (numbers.c). And that of a name: a value, or one of "numbers" of the study, or else a formula itself. */
+double study_formula(study_part *p, const char *formula, const json_t *values);
+double study_number(study_part *p, const char *name, const json_t *values);
 
 /* ---- rules (rules.c) ---- */
 

@@ -164,4 +164,11 @@ bool tg_fit_save_when_due(tg_fit *fit);
 /* Reads both files, if there are any. */
 bool tg_fit_restore(tg_fit *fit);
 
+/* What to say of a loss that is infinite or not a number. */
+static inline const char *tg_fit_divergence(const tg_fit *fit)
+{
+    return fit->step ? "the loss is infinite or not a number; a smaller learning rate may help"
+                     : "the loss is infinite or not a number before any step is taken";
+}
+
 #endif

@@ -26,8 +26,7 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     const char *error = tg_tape_error(tape);
     fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
     if (!error)
-        error =
-            fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help" : TG_FIT_NO_SCALAR;
+        error = fit->diverged ? tg_fit_divergence(fit) : TG_FIT_NO_SCALAR;
     tg_fail_first(&fit->error, "epoch %lld, step %lld: %s", (long long)tg_fit_epochs_done(fit) + 1,
                   (long long)fit->step + 1, error);
     return NAN;

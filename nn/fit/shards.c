@@ -271,8 +271,7 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
     if (sums->failed > 0 && !fit->error.text[0]) {
         fit->diverged = sums->diverged > 0;
         tg_fail_first(&fit->error, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
-                      fit->diverged ? "the loss is infinite or not a number; a smaller learning rate may help"
-                                    : "another process failed");
+                      fit->diverged ? tg_fit_divergence(fit) : "another process failed");
     }
     if (fit->error.text[0] || sums->stops > 0 || !(sums->reached > 0)) {
         tg_parameters_clear_gradients(fit->parameters);

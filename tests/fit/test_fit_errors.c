@@ -144,7 +144,7 @@ START_TEST(every_mistake_is_told)
                     {metadata_missing, "metadata"},
                     {fill_gives_up, "the batch of step 1 could not be made"},
                     {valid_fill_gives_up, "evaluation: batch 1 could not be made"},
-                    {loss_infinite, "epoch 1, step 1: the loss is infinite"},
+                    {loss_infinite, "epoch 1, step 1: the loss is infinite or not a number before any step is taken"},
                     {loss_no_scalar, "epoch 1, step 1: the loss is no scalar"},
                     {loss_inert, "epoch 1, step 1: the loss is no scalar"},
                     {shapes_differ, "epoch 1, step 1: mse"}};
@@ -169,6 +169,7 @@ START_TEST(divergence_is_told_from_other_errors)
         fit_start(&r);
         ck_assert(!tg_fit_diverged(r.fit) && !tg_fit_run(r.fit));
         ck_assert_msg(tg_fit_diverged(r.fit) == faults[i].diverged, "%s", tg_fit_error(r.fit));
+        ck_assert_ptr_null(strstr(tg_fit_error(r.fit), "learning rate")); /* none was used */
         fit_end(&r);
     }
 }

@@ -650,8 +650,8 @@ static void add_hints(const view *v, table *t)
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)
         table_add_verdict(
-            t, "Hint: the validation loss still fell in the last epochs of %d of %d runs: " ADVICE_TRAIN_LONGER ".",
-            v->c->still_falling, finished, 2 * v->c->epochs);
+            t, "Hint: the validation loss still fell in the last epochs of %d of %d run%s: " ADVICE_TRAIN_LONGER ".",
+            v->c->still_falling, finished, plural(finished), 2 * v->c->epochs);
     const comparison_measure *decides = v->decides >= 0 ? &v->c->measures[v->decides] : NULL;
     const bool redrawn = v->c->about.redrawn && !v->c->about.fixed_test;
     if (v->c->test_samples > 0 && v->c->test_samples * (redrawn ? v->most : 1) < FEW_SAMPLES && decides &&

@@ -453,6 +453,7 @@ START_TEST(few_seeds_that_agree_say_nothing)
                                                "significantly.") != NULL,
                       "%s", text);
         ck_assert_msg(!strstr(text, "n these samples"), "%s", text);
+        ck_assert_msg(strstr(text, ".\n\n| activation |") != NULL, "%s", text); /* a table, and no text of a list */
     }
 }
 END_TEST

@@ -728,6 +728,7 @@ void comparison_print_results(const comparison *c, const char *format, FILE *out
         if (v.pairs && v.most > 1)
             comparison_print_picture(&(comparison_picture){c, v.groups, v.pairs, named_pairs(&v), v.decides}, format,
                                      out);
+        fputs(strcmp(format, "markdown") == 0 ? "\n" : "", out); /* or it were text of the list above */
         table_print_rows(t, format, out);
         add_hints(&v, conclusions);
         add_verdicts(&v, conclusions);

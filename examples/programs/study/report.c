@@ -22,11 +22,11 @@ void study_set(json_t *values, const char *name, double number)
     json_object_set_new(values, name, isfinite(number) ? json_real(number) : json_null());
 }
 
-/* The template of a name: a value, or a word of the part, the study or the report, or a text of the study. */
+/* The template of a name: a value, or a word of the study or the report, or a text of the study. */
 static const char *template_of(const study_part *p, const char *name, const json_t *values)
 {
-    const json_t *const in[] = {values, json_object_get(p->part, "words"), json_object_get(p->of->file, "words"),
-                                json_object_get(p->report, "words"), p->of->file};
+    const json_t *const in[] = {values, json_object_get(p->of->file, "words"), json_object_get(p->report, "words"),
+                                p->of->file};
     const char *found = NULL;
     for (size_t i = 0; !found && i < sizeof in / sizeof *in; i++)
         found = study_text(in[i], name);
@@ -180,17 +180,6 @@ static json_t *read_report(const study *s, tg_error *error)
     return report;
 }
 
-/* The number of complete runs, and a note if this is the quick version. */
-static void put_state(const study *s, sheet *to)
-{
-    if (s->settings->quick)
-        sheet_text(to, "This is the quick version (--quick): synthetic data, small networks, few epochs. It shows that "
-                       "the study works; its numbers are not those of the protocol.");
-    if (s->all.count)
-        sheet_text(to, "%d of %d run%s complete%s.", s->all.complete_count, s->all.count, plural(s->all.count),
-                   s->all.complete_count < s->all.count ? "; the same command continues with the rest" : "");
-}
-
 bool study_report(study *s, tg_error *error)
 {
     const char *title = study_text(s->file, "title");
@@ -198,7 +187,13 @@ bool study_report(study *s, tg_error *error)
     study_part p = {.of = s, .report = report, .to = sheet_new(title ? title : s->name)};
     const int seeds = study_read_tables(s);
     size_t i;
-    put_state(s, p.to);
+    if (s->settings->quick)
+        sheet_text(p.to,
+                   "This is the quick version (--quick): synthetic data, small networks, few epochs. It shows that "
+                   "the study works; its numbers are not those of the protocol.");
+    if (s->all.count)
+        sheet_text(p.to, "%d of %d run%s complete%s.", s->all.complete_count, s->all.count, plural(s->all.count),
+                   s->all.complete_count < s->all.count ? "; the same command continues with the rest" : "");
     json_array_foreach(json_is_array(report) ? report : json_object_get(report, "parts"), i, part) {
         p.part = part;
         if (is_wanted(&p, seeds))

@@ -72,17 +72,16 @@ static void read_questions(table *t, const json_t *file)
         statistics_holm(p[i], LEVELS * FORMS * FORMS);
 }
 
-/* Adds a form, if it has runs: "relu", or ["rotary", "rotary-gelu_exact"], what is shown and the cell. */
-static void read_form(table *t, const study *s, const json_t *of, const json_t *form, double rate)
+/* Adds a form, if it has runs. */
+static void read_form(table *t, const study *s, const json_t *of, const char *form, double rate)
 {
-    const json_t *cell_of = json_is_array(form) ? json_array_get(form, 1) : form;
-    const char *prefix = study_text(of, "prefix");
+    const char *prefix = study_text(of, "prefix"), *cell = study_text(json_object_get(s->file, "cells"), form);
     const bool ratio = json_is_true(json_object_get(s->file, "ratio"));
-    t->form[t->forms] = json_string_value(json_is_array(form) ? json_array_get(form, 0) : form);
+    t->form[t->forms] = form;
     for (int i = 0; i < t->levels; i++) {
         const json_t *level = json_array_get(json_object_get(of, "levels"), (size_t)i);
         study_cell *c = &t->cell[i][t->forms];
-        char *name = memory_text("%s%s%s", prefix ? prefix : "", json_string_value(cell_of),
+        char *name = memory_text("%s%s%s", prefix ? prefix : "", cell ? cell : form,
                                  level ? json_string_value(json_array_get(level, 1)) : "");
         *c = study_cell_of(s, name);
         free(name);
@@ -107,7 +106,8 @@ static void read_table(table *t, const study *s, const json_t *of)
     t->measure = study_text(json_object_get(of, "measure") ? of : s->file, "measure");
     json_array_foreach(json_object_get(s->file, "forms"), i, form) {
         if (t->forms < FORMS)
-            read_form(t, s, of, form, json_number_value(rate ? rate : json_object_get(s->file, "rate")));
+            read_form(t, s, of, json_string_value(form),
+                      json_number_value(rate ? rate : json_object_get(s->file, "rate")));
     }
     t->seeds = t->forms ? t->seeds : 0;
     for (int k = 0; k < LEVELS * FORMS; k++)
@@ -173,19 +173,14 @@ static bool set_place(json_t *values)
     return met;
 }
 
-/* The values of a form or, with another one, of their differences, which set_level completes. */
-static json_t *values_of(const table *t, int form, int other)
-{
-    return json_pack("{s:i, s:s?, s:s, s:s?}", "number", t->number, "data", t->about, "form", t->form[form], "other",
-                     other < 0 ? NULL : t->form[other]);
-}
-
-static void set_level(json_t *values, const table *t, int level, int form, int other)
+/* The values of a form at a level or, with another one (-1: none), of their differences, for the item `of` of a list:
+ * [form, other, text, published difference], or NULL. */
+static json_t *values_of(const table *t, int level, int form, int other, const json_t *of)
 {
     const study_cell *c = &t->cell[level][form];
-    json_object_set_new(values, "level", json_string(t->level[level]));
-    study_set(values, "level_number", level + 1);
-    study_set(values, "rate", c->rate[c->best]);
+    json_t *values = json_pack("{s:i, s:s?, s:s, s:s?, s:i, s:s, s:f}", "number", t->number, "data", t->about, "form",
+                               t->form[form], "other", other < 0 ? NULL : t->form[other], "level_number", level + 1,
+                               "level", t->level[level], "rate", c->rate[c->best]);
     const double mean = study_set_sample(values, &t->loss[level][form], other < 0 ? NULL : &t->loss[level][other]).mean;
     const bool paired = form < t->paired && other < t->paired, later = !paired || form > other;
     const int one = later ? form : other, less = later ? other : form;
@@ -199,18 +194,22 @@ static void set_level(json_t *values, const table *t, int level, int form, int o
                                         : mean < 0                        ? "{better}"
                                                                           : "{worse}"));
     }
-    if (json_object_get(values, "published"))
+    json_object_set(values, "text", json_array_get(of, 2));
+    if (json_object_set(values, "published", json_array_get(of, 3)) == 0)
         set_place(values);
+    return values;
 }
 
 /* ---- forms and pairs ---- */
 
 /* A row, or a sentence, with what the part's "level" says of all levels; its other values are those of the first. */
-static void put_levels(study_part *p, const table *t, json_t *values, int form, int other)
+static void put_levels(study_part *p, const table *t, int form, int other, const json_t *of)
 {
+    json_t *values = NULL;
     char *levels = NULL;
     for (int level = t->levels - 1; level >= 0; level--) {
-        set_level(values, t, level, form, other);
+        json_decref(values);
+        values = values_of(t, level, form, other, of);
         char *each = study_say(p, study_text(p->part, "level"), values),
              *longer = memory_text("%s%s%s", each, levels ? "|" : "", levels ? levels : "");
         free(levels);
@@ -228,7 +227,7 @@ static void put_lines(study_part *p)
 {
     for (const table *t = all.t; t < end_of_tables(p); t++)
         for (int form = 0; form < t->forms; form++)
-            put_levels(p, t, values_of(t, form, -1), form, -1);
+            put_levels(p, t, form, -1, NULL);
 }
 
 static void put_pairs(study_part *p)
@@ -236,7 +235,7 @@ static void put_pairs(study_part *p)
     for (const table *t = all.t; t < end_of_tables(p); t++)
         for (int one = 0; one < t->paired; one++)
             for (int other = 0; other < one; other++)
-                put_levels(p, t, values_of(t, one, other), one, other);
+                put_levels(p, t, one, other, NULL);
 }
 
 /* The part's "list", or else "comparisons": [form, other, text, published difference]. */
@@ -248,12 +247,8 @@ static void put_comparisons(study_part *p)
     json_array_foreach(json_object_get(p->of->file, name ? name : "comparisons"), i, of) {
         for (const table *t = all.t; t < end_of_tables(p); t++) {
             const int form = form_at(t, of, 0), other = form_at(t, of, 1);
-            if (form == t->forms || other == t->forms)
-                continue;
-            json_t *values = values_of(t, form, other);
-            json_object_set(values, "text", json_array_get(of, 2));
-            json_object_set(values, "published", json_array_get(of, 3));
-            put_levels(p, t, values, form, other);
+            if (form < t->forms && other < t->forms)
+                put_levels(p, t, form, other, of);
         }
     }
 }
@@ -276,9 +271,8 @@ static bool is_inside(const study_cell *cell)
 /* A form at a level; and each seed of it, where the part has a row "seed". */
 static void put_form(study_part *p, const table *t, int level, int form)
 {
-    json_t *values = values_of(t, form, -1);
+    json_t *values = values_of(t, level, form, -1, NULL);
     const study_sample *loss = &t->loss[level][form];
-    set_level(values, t, level, form, -1);
     study_put(p, "row", values);
     for (int seed = 0; seed < t->seeds; seed++) {
         study_set(values, "seed", seed + 1);

@@ -36,7 +36,8 @@ typedef struct study_run {
     const char *cell;    /* its name without rate and seed */
     const char *options; /* those that are not defaults, without data, rate, epochs and seed */
     run_spec spec;
-    json_t *results; /* of a complete run, from its folder or runs.csv, as run_numbers gives them; else NULL */
+    json_t
+        *results; /* of a complete run, from its folder or runs.csv: the columns of that from the state on; else NULL */
 } study_run;
 
 typedef struct study {
@@ -116,7 +117,7 @@ typedef struct study_part {
     tg_error error;
 } study_part;
 
-/* A template with its values, to be freed. Names that are no values are those of "words" in the part, the study and the
+/* A template with its values, to be freed. Names that are no values are those of "words" in the study and the
  * report, or of texts of the study; others are formulas of numbers. */
 char *study_say(study_part *p, const char *template, const json_t *values);
 

@@ -12,70 +12,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the kept file ---- */
+/* ---- the kept file: results have its columns from the state on ---- */
 
-static const char header[] = "group,options,lr,seed,state,epochs";
-enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS, BEFORE };
-
-/* Adds the names of a run's numbers, but for those in other columns. */
-static void add_names(json_t *names, const json_t *results)
-{
-    const char *name;
-    const json_t *value;
-    json_object_foreach((json_t *)results, name, value) {
-        if (json_is_number(value) && strcmp(name, "epochs") != 0 && strcmp(name, "diverged") != 0)
-            json_object_set_new(names, name, json_null());
-    }
-}
-
-static void write_run(const study *s, int i, json_t *names, FILE *to)
-{
-    const study_run *run = &s->run[i];
-    const char *folder = s->all.run[i].name, *name;
-    json_t *value;
-    fprintf(to, "%.*s,\"%s\",%g,%d,%s,%d", (int)(strstr(folder, "-seed") - folder), folder, run->options, run->spec.lr,
-            run->spec.seed, json_object_get(run->results, "diverged") ? "diverged" : "finished",
-            (int)json_number_value(json_object_get(run->results, "epochs")));
-    json_object_foreach(names, name, value) {
-        const json_t *number = json_object_get(run->results, name);
-        fprintf(to, ",%s", number ? number_text(json_number_value(number), (char[NUMBER_TEXT]){0}) : "");
-    }
-    fputc('\n', to);
-}
+enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS };
 
 static bool write_runs(const void *context, FILE *to)
 {
     const study *s = context;
-    json_t *names = json_object(), *value; /* of all numbers that some run has, in order */
+    json_t *columns = json_object(), *value; /* that some run has, in order */
     const char *name;
     for (int i = 0; i < s->all.count; i++)
-        add_names(names, s->run[i].results);
-    fputs(header, to);
-    json_object_foreach(names, name, value)
+        json_object_update(columns, s->run[i].results);
+    fputs("group,options,lr,seed", to);
+    json_object_foreach(columns, name, value)
         fprintf(to, ",%s", name);
+    for (int i = 0; i < s->all.count; i++) {
+        const study_run *run = &s->run[i];
+        const char *group = s->all.run[i].name;
+        if (!run->results)
+            continue;
+        fprintf(to, "\n%.*s,\"%s\",%g,%d", (int)(strstr(group, "-seed") - group), group, run->options, run->spec.lr,
+                run->spec.seed);
+        json_object_foreach(columns, name, value) {
+            const json_t *cell = json_object_get(run->results, name);
+            fprintf(to, ",%s",
+                    json_is_number(cell) ? number_text(json_number_value(cell), (char[NUMBER_TEXT]){0})
+                    : cell               ? json_string_value(cell)
+                                         : "");
+        }
+    }
     fputc('\n', to);
-    for (int i = 0; i < s->all.count; i++)
-        if (s->run[i].results)
-            write_run(s, i, names, to);
-    json_decref(names);
+    json_decref(columns);
     return true;
 }
 
-/* The run of a row; NULL if there is none with these options, or it is not complete. */
-static study_run *run_of_row(study *s, const csv_source *from, size_t row)
+/* Sets the results of a run from a row of numbers, unless it has some. */
+static void set_results(study *s, int i, const char *state, json_t *numbers)
+{
+    const char *name;
+    json_t *value;
+    json_t *results = s->run[i].results =
+        json_pack("{s:s, s:O}", "state", state, "epochs", json_object_get(numbers, "epochs"));
+    json_object_foreach(numbers, name, value) {
+        if (json_is_number(value) && strcmp(name, "diverged") != 0)
+            json_object_set(results, name, value);
+    }
+    s->all.run[i].complete = true;
+}
+
+/* Takes a row that is of a run without results, has its options, and is complete. */
+static void read_row(study *s, const csv_source *from, size_t row)
 {
     char name[POOL_NAME];
     int i = 0;
     snprintf(name, sizeof name, "%s-seed%g", csv_text(from, row, GROUP), csv_value(from, row, SEED));
     while (i < s->all.count && strcmp(s->all.run[i].name, name) != 0)
         i++;
-    study_run *run = &s->run[i];
-    const bool ours = i < s->all.count && strcmp(csv_text(from, row, OPTIONS), run->options) == 0,
-               diverged = strcmp(csv_text(from, row, STATE), "diverged") == 0;
-    return ours && (diverged || csv_value(from, row, EPOCHS) >= run->spec.epochs) ? run : NULL;
+    const char *state = strcmp(csv_text(from, row, STATE), "diverged") == 0 ? "diverged" : "finished";
+    if (i == s->all.count || s->run[i].results || strcmp(csv_text(from, row, OPTIONS), s->run[i].options) != 0 ||
+        (*state == 'f' && csv_value(from, row, EPOCHS) < s->run[i].spec.epochs))
+        return;
+    json_t *numbers = json_object();
+    for (size_t column = EPOCHS; column < from->table.columns; column++)
+        if (!csv_word_at(from, row, column))
+            json_object_set_new(numbers, csv_column_name(from, column), json_real(csv_value(from, row, column)));
+    set_results(s, i, state, numbers);
+    json_decref(numbers);
 }
 
-/* Reads the numbers of runs that have none. */
 static bool read_kept(study *s, tg_error *error)
 {
     char path[PATH_MAX];
@@ -84,19 +88,8 @@ static bool read_kept(study *s, tg_error *error)
     if (access(path, F_OK) != 0)
         return true;
     const bool fine = csv_read(path, DATASET_HEADER_YES, &from, error);
-    for (size_t row = 0; fine && row < from.rows; row++) {
-        study_run *run = run_of_row(s, &from, row);
-        if (!run || run->results)
-            continue;
-        run->results = json_object();
-        s->all.run[run - s->run].complete = true;
-        if (strcmp(csv_text(&from, row, STATE), "diverged") == 0)
-            json_object_set_new(run->results, "diverged", json_true());
-        for (size_t column = EPOCHS; column < from.table.columns; column++)
-            if (!csv_word_at(&from, row, column))
-                json_object_set_new(run->results, csv_column_name(&from, column),
-                                    json_real(csv_value(&from, row, column)));
-    }
+    for (size_t row = 0; fine && row < from.rows; row++)
+        read_row(s, &from, row);
     csv_source_free(&from);
     return fine;
 }
@@ -115,17 +108,17 @@ static bool read_folders(study *s, tg_error *error)
     char path[PATH_MAX];
     tg_error foreign;
     for (int i = 0; i < s->all.count; i++) {
-        study_run *run = &s->run[i];
         const bool ours = pool_is_ours(&s->all, i, &foreign);
         if (!ours && !s->settings->overwrite && is_wanted(s, s->all.run[i].name))
             return tg_fail(error, "%s", foreign.text);
-        if (run->results || !ours || !pool_is_complete(&s->all, i) || !pool_path(&s->all, i, path))
+        if (s->run[i].results || !ours || !pool_is_complete(&s->all, i) || !pool_path(&s->all, i, path))
             continue;
         error->text[0] = '\0';
-        run->results = run_numbers(path, s->file, error);
-        if (!run->results)
+        json_t *numbers = run_numbers(path, s->file, error);
+        if (!numbers)
             return error->text[0] ? false : tg_fail(error, "%.400s: cannot be read", path);
-        s->all.run[i].complete = true;
+        set_results(s, i, json_object_get(numbers, "diverged") ? "diverged" : "finished", numbers);
+        json_decref(numbers);
     }
     return true;
 }

@@ -175,5 +175,6 @@ int main(int argc, char **argv)
         status = 2;
     if (!s.names)
         list_studies(usage, status ? stderr : stdout);
+    free((char *)s.command);
     return status;
 }

@@ -151,9 +151,10 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
 }
 END_TEST
 
-START_TEST(a_report_alone_trains_nothing)
+START_TEST(reports_alone_train_nothing)
 {
-    ck_assert_msg(run_in_folder("gelu-mnist --quick --report-only --no-plots") == 0, "%s", output);
+    ck_assert_msg(run_in_folder("gelu-mnist --quick gelu-autoencoder --report-only --no-plots") == 0, "%s", output);
+    ck_assert(temporary_exists("gelu-autoencoder-quick/report.md"));
     ASSERT_SAYS(output, " runs complete; the same command continues with the rest.");
     ck_assert_ptr_null(strstr(output, " to do"));
 }
@@ -650,7 +651,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, two_studies_do_not_work_in_one_folder);
     tcase_add_test(tests, gelu_mnist_reports_what_was_published_beside_its_own_numbers_and_trains_nothing_twice);
     tcase_add_test(tests, the_other_studies_end_with_a_verdict_and_a_report);
-    tcase_add_test(tests, a_report_alone_trains_nothing);
+    tcase_add_test(tests, reports_alone_train_nothing);
     tcase_add_test(tests, a_report_is_printed_again_from_the_kept_files);
     tcase_add_test(tests, runs_that_were_kept_with_other_options_do_not_count);
     tcase_add_test(tests, the_reports_of_the_kept_runs_have_the_same_bytes_and_the_pages_their_numbers);

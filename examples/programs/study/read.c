@@ -64,32 +64,24 @@ static bool add_experiment(study *s, json_t *options, const char *prefix, tg_err
     return true;
 }
 
-/* The options of a part of the file, "options" or "quick", which replace those around it. */
-static json_t *options_of_part(const json_t *part, const json_t *outer, const char *name)
+/* Adds the experiments of a part of the file. Its options, and quick ones, replace those around it and go for all that
+ * it consists of, "each", whose names begin the names of their runs. */
+static bool add_part(study *s, const json_t *part, const json_t *outer, const char *outer_name, tg_error *error)
 {
-    json_t *options = json_deep_copy(outer);
-    json_object_update(options, json_object_get(part, name));
-    return options;
-}
-
-/* Adds the experiments of a part of the file. Its options go for all that it consists of, "each", whose names begin the
- * names of their runs. */
-static bool add_part(study *s, const json_t *part, const json_t *outer, const json_t *outer_quick,
-                     const char *outer_name, tg_error *error)
-{
-    json_t *options = options_of_part(part, outer, "options"), *quick = options_of_part(part, outer_quick, "quick");
-    const json_t *each = json_object_get(part, "each"), *inner;
+    json_t *own = json_deep_copy(outer), *options = json_object_get(own, "options"),
+           *quick = json_object_get(own, "quick"), *each = json_object_get(part, "each"), *inner;
     const char *name = json_string_value(json_object_get(part, "name"));
     char *prefix = memory_text("%s%s", outer_name, name ? name : "");
     bool fine = true;
     size_t i;
+    json_array_append_new(s->texts, own);
+    json_object_update(options, json_object_get(part, "options"));
+    json_object_update(quick, json_object_get(part, "quick"));
     json_array_foreach(each, i, inner)
-        fine = fine && add_part(s, inner, options, quick, prefix, error);
+        fine = fine && add_part(s, inner, own, prefix, error);
     if (!each && s->settings->quick)
         json_object_update(options, quick);
     fine = fine && (each || add_experiment(s, options, prefix, error));
-    json_array_append_new(s->texts, options); /* experiments point to its texts */
-    json_decref(quick);
     free(prefix);
     return fine;
 }
@@ -125,14 +117,11 @@ static void print_options(const void *spec, FILE *to)
     }
 }
 
-static int seed_index(const pool_run *run)
-{
-    return run->number / (run->of->runs / run->of->settings.seeds);
-}
-
 static int by_seed(const void *a, const void *b)
 {
-    return seed_index(a) - seed_index(b);
+    const pool_run *one = a, *other = b;
+    return one->number / (one->of->runs / one->of->settings.seeds) -
+           other->number / (other->of->runs / other->of->settings.seeds);
 }
 
 /* All of the first seed first, so that the finished runs of a study that is interrupted are paired. */
@@ -164,9 +153,9 @@ bool study_read(study *s, const char *path, tg_error *error)
     s->file = json_load_file(path, 0, &wrong);
     if (!s->file)
         return tg_fail(error, "%s:%d: %s", path, wrong.line, wrong.text);
-    json_t *none = json_object();
+    json_t *none = json_pack("{s:{}, s:{}}", "options", "quick");
     const bool fine = (!json_object_get(s->file, "options") && !json_object_get(s->file, "each")) ||
-                      add_part(s, s->file, none, none, "", error);
+                      add_part(s, s->file, none, "", error);
     json_decref(none);
     if (fine)
         list_runs(s);

@@ -622,9 +622,13 @@ static const struct {
     {"{\"options\": {\"norm\": \"lair\"}}", "\"norm\" has a value that the option does not take"},
     {"{\"options\": {\"norm\": \"none,lair\"}}", "\"norm\" has a value"},
     {"{\"report\": [{\"needs\": 0, \"rule\": \"no\"}]}", "'no': there is no such rule"},
-    {"{\"report\": [{\"needs\": 0, \"text\": \"{no}\"}]}", "'no': column 9, at 'no': there is no 'no'"},
+    {"{\"report\": [{\"needs\": 0, \"text\": \"{no}\"}]}", "'no': there is no value of this name"},
     {"{\"report\": [{\"needs\": 0, \"text\": \"{1 +}\"}]}", "at the end: expected a number"},
     {"{\"words\": {\"a\": \"{a}\"}, \"report\": [{\"needs\": 0, \"text\": \"{a}\"}]}", "contains itself"},
+    {"{\"report\": [{\"needs\": 0, \"rule\": \"claims\", \"row\": \"a\", \"claims\": [{\"to\": 1, \"low\": 0, "
+     "\"high\": 0,"
+     " \"p\": 1}]}]}",
+     "a row needs columns"},
     {"{\"report\": \"no.report\"}", "no.report:"}};
 
 START_TEST(a_file_that_is_no_study_is_refused_with_the_place)

@@ -170,7 +170,7 @@ static const char grid[] =
     " \"measures\": {\"perplexity\": {\"of\": \"exp({best_val_loss})\", \"ratio\": true}},"
     " \"words\": {\"of_two_cells\": \"{mean:.3f} times ({low:.3f} to {high:.3f})\","
     " \"of_four_cells\": \"{low:.3f} to {high:.3f}\", \"not_measured\": \"no\"},"
-    " \"report\": [{\"needs\": 0, \"rule\": \"claims\", \"numbers\": {\"low\": null, \"high\": null, \"p\": null},"
+    " \"report\": [{\"needs\": 0, \"rule\": \"claims\","
     " \"columns\": \"true|found|p\", \"row\": \"{verdict}|{found}|{p:.2g}\","
     " \"claims\": ["
     " {\"to\": 1, \"measure\": \"perplexity\", \"found\": \"{of_two_cells}\", \"cells\": [\"small-4-gelu_exact\", "

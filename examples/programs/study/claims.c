@@ -101,7 +101,7 @@ static double p_of(const statistics_estimate *e, bool ratio, double bound)
 }
 
 /* Sets the values of a measure of the first cell; or of its difference from that of the second, paired by seed; or of
- * that difference less that of the last two. */
+ * that difference less that of the last two; and those that the claim has "instead". */
 static void compare_cells(study_part *p, const study_claim *c, json_t *values)
 {
     enum { CELLS = 4 };
@@ -140,9 +140,12 @@ void study_put_claims(study_part *p)
         if (count == CLAIMS)
             break;
         study_claim *c = &claim[count];
-        json_t *v = values[count] = json_copy(about);
+        const bool of_cells = json_object_get(about, "cells");
+        json_t *v = values[count] = of_cells ? json_pack("{s:n, s:n, s:n}", "low", "high", "p")
+                                             : json_pack("{s:s, s:s, s:n}", "low", "{n}", "high", "{n}", "p");
+        json_object_update(v, about);
         *c = read_range(v);
-        if (json_object_get(v, "cells"))
+        if (of_cells)
             compare_cells(p, c, v);
         c->low = study_number(p, "low", v);
         c->high = study_number(p, "high", v);

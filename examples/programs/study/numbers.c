@@ -65,10 +65,11 @@ static double over_line(study_part *p, const json_t *line)
 
 double study_number(study_part *p, const char *name, const json_t *values)
 {
-    const json_t *const in[] = {values, json_object_get(p->part, "numbers"), json_object_get(p->of->file, "numbers")};
-    const json_t *number = NULL;
-    for (size_t i = 0; !number && i < sizeof in / sizeof *in; i++)
-        number = json_object_get(in[i], name);
+    static const char of_names[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    const json_t *value = json_object_get(values, name),
+                 *number = value ? value : json_object_get(json_object_get(p->of->file, "numbers"), name);
+    if (!number && !p->measures && !name[strspn(name, of_names)])
+        return study_refuse(p, name, "there is no value of this name");
     return json_is_number(number)                ? json_number_value(number)
            : json_is_string(number)              ? study_formula(p, json_string_value(number), values)
            : json_is_array(number)               ? over_line(p, number)

@@ -96,6 +96,8 @@ void study_put(study_part *p, const char *name, const json_t *values)
     char *text = template ? study_say(p, template, values) : NULL;
     if (text && p->file)
         fprintf(p->file, "%s\n", text);
+    else if (text && strcmp(name, "row") == 0 && !json_object_get(p->part, "columns"))
+        study_refuse(p, text, "a row needs columns");
     else if (text && strcmp(name, "row") == 0)
         sheet_row(p->to, "%s", text);
     else if (text && strcmp(name, "say") == 0)

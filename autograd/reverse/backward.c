@@ -23,32 +23,40 @@
 /* Marks on the values that a pass visits. */
 enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8 };
 
-/* For the inputs of the value whose derivative is being appended. */
-typedef struct links {
+/* What a derivative gets and gives (op.h), for each input of its value. */
+typedef struct derivative_arguments {
+    int count;
     tg_tensor *in, *gradients;
     bool *wanted;
-} links;
+} derivative_arguments;
 
-/* Values have indices in the pass: first come some that lie far before the others, such as parameters that an earlier
- * pass placed on the tape; then a range, of all values that the outputs were computed from by operations. So a pass
- * costs no more if many others lie before it. */
+/* A pass walks a range, of all values that the outputs were computed from by operations, and before it some that lie
+ * far away, such as parameters that an earlier pass placed on the tape. So it costs no more if many others lie between.
+ *
+ *     program            [ w  b  | ... an earlier pass ... | x  h  y  loss | ... | values of this pass, from `start` on
+ *                          early                             first .. last
+ *     index in the pass    0  1                              2  3  4  5            walked from 5 to 0
+ */
 typedef struct pass {
     tg_tape *tape;
     const tg_request *request;
     bool by_inputs;   /* for tg_grad: gradients of given inputs, not of parameters and variables */
-    tg_value **early; /* values before `to`, in order */
+    tg_value **early; /* in order */
     int64_t early_count;
-    int64_t from, to;      /* the range: values `to` .. `from`, both included */
-    int64_t count;         /* of these values, which are walked from the last to the first */
-    int64_t start;         /* index of the pass's first own value */
-    tg_value **cotangents; /* the cotangent of each of these values, or NULL */
+    int64_t first, last; /* the range, both included */
+    int64_t start;
+    tg_context outside; /* of what is recorded before and after the pass */
+
+    /* For each index in the pass: */
+    int64_t count;         /* how many there are */
+    tg_value **cotangents; /* or NULL */
     uint8_t *marks;        /* NULL: what requires a gradient is wanted, and there is nothing else to mark */
-    tg_noted *noted;       /* uses of each of them that wait to be joined; NULL if none can be joined */
-    bool joins;            /* a value of the range has an input that can be joined */
-    int most_inputs;       /* of one of these values */
-    links links;           /* capacity */
+    tg_noted *noted;       /* uses that wait to be joined; NULL if none can be joined */
+
+    bool joins;                     /* a value of the range has an input that can be joined */
+    int most_inputs;                /* of a value of the range */
+    derivative_arguments arguments; /* of the value whose derivative was recorded last; room for most_inputs */
     tg_recompute recompute;
-    tg_context outside;
 } pass;
 
 static int by_index(const void *a, const void *b)
@@ -67,14 +75,15 @@ static int64_t early_index_of(const pass *p, const tg_value *value)
 /* The index of a value in the pass; -1 if the pass does not reach it. */
 static inline int64_t index_of(const pass *p, const tg_value *value)
 {
-    if (value->index < p->to)
+    if (value->index < p->first)
         return early_index_of(p, value);
-    return value->index <= p->from ? p->early_count + value->index - p->to : -1;
+    return value->index <= p->last ? p->early_count + value->index - p->first : -1;
 }
 
 static tg_value *value_at(const pass *p, int64_t index)
 {
-    return index < p->early_count ? p->early[index] : tg_program_at(&p->tape->program, p->to + index - p->early_count);
+    return index < p->early_count ? p->early[index]
+                                  : tg_program_at(&p->tape->program, p->first + index - p->early_count);
 }
 
 static tg_value **cotangent_of(const pass *p, const tg_value *value)
@@ -99,24 +108,16 @@ static inline bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 
 /* ---- computing what was recorded ---- */
 
-/* The value whose memory a view shows; for others the value itself. */
-static tg_value *root_of(tg_value *value)
-{
-    while (value->op && value->op->flags & TG_VIEW)
-        value = value->inputs[0];
-    return value;
-}
-
 /* Excludes the value's buffer from being released. */
 static void keep_buffer(tg_value *value)
 {
-    root_of(value)->slot.never_released = true;
+    tg_root_of(value)->slot.never_released = true;
 }
 
 /* What is recorded later may read the value. */
 static void hold(const pass *p, tg_value *value)
 {
-    tg_value *root = root_of(value);
+    tg_value *root = tg_root_of(value);
     if (root->index >= p->start)
         root->slot.until = TG_ALWAYS;
 }
@@ -125,9 +126,8 @@ static void hold(const pass *p, tg_value *value)
 static void release_read(const pass *p, tg_value *value)
 {
     for (int i = -1; i < value->input_count; i++) {
-        tg_value *root = root_of(i < 0 ? value : value->inputs[i]);
-        if (root->index >= p->start && root->slot.until == value->index && !root->slot.never_released &&
-            tg_run_owns(root))
+        tg_value *root = tg_root_of(i < 0 ? value : value->inputs[i]);
+        if (root->index >= p->start && root->slot.until == value->index && !root->slot.never_released)
             tg_run_release(&p->tape->run, root);
     }
 }
@@ -168,15 +168,23 @@ static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend
     return *cotangent != NULL;
 }
 
-/* Adds to a parameter's gradient. If this derivative made `addend`, for this input alone (`fresh`), and nothing reads
- * it, then its operation writes into the gradient. Otherwise a copy does. The run decides between overwriting and
- * adding (has_gradient), so the same program serves both. */
-static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend, bool fresh)
+/* True if the derivative that is being recorded made this gradient, for one input alone. */
+static bool is_own(const pass *p, const tg_value *gradient)
+{
+    const tg_value *derived_from = p->tape->program.context.derived_from; /* NULL: it is a complete cotangent */
+    int inputs = 0;
+    for (int i = 0; i < p->arguments.count; i++)
+        inputs += p->arguments.gradients[i].value == gradient;
+    return derived_from && gradient->derived_from == derived_from && inputs < 2;
+}
+
+/* Adds to a parameter's gradient: the operation that computes the addend writes into it or, where others need the
+ * addend too, a copy does. The run decides between overwriting and adding (has_gradient), so the same program serves
+ * both. */
+static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend)
 {
     tg_value *value = tg_value_of(addend);
-    const tg_value *derived_from = p->tape->program.context.derived_from; /* NULL if `addend` is a complete cotangent */
-    const bool own = derived_from && value->derived_from == derived_from;
-    if (!fresh || !own || value->op->flags & TG_VIEW || value->sink || tg_is_read(value))
+    if (!is_own(p, value) || value->op->flags & TG_VIEW || value->sink || tg_is_read(value))
         value = tg_value_of(tg_copy(addend));
     if (!value)
         return false;
@@ -195,7 +203,7 @@ static bool sums_to(const tg_value *result, const tg_value *input)
 }
 
 /* Passes one result of a derivative on to the input it belongs to. */
-static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient, bool fresh)
+static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient)
 {
     if (!gradient.value)
         return true;
@@ -209,49 +217,44 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
         return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
                             tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
                             tg_dtype_name(input->dtype), tg_shape_text(input->shape, wants, sizeof wants));
-    if (!alike) {
-        gradient = tg_sum_to(gradient, *input->shape);
-        fresh = true;
-        if (!gradient.value)
-            return false;
-    }
+    if (!alike && !(gradient = tg_sum_to(gradient, *input->shape)).value)
+        return false;
     if (!p->by_inputs && input->parameter && !is_marked(p, input, HOOKED | RETAINED))
-        return add_to_parameter(p, input, gradient, fresh);
+        return add_to_parameter(p, input, gradient);
     return add_cotangent(p, input, gradient);
 }
 
 /* ---- one value ---- */
 
-/* True if no other input of the value gets the same gradient; asked for parameters only. */
-static bool is_fresh(const links *l, int input, const tg_value *value)
-{
-    bool fresh = true;
-    for (int other = 0; value->inputs[input]->parameter && fresh && other < value->input_count; other++)
-        fresh = other == input || l->gradients[other].value != l->gradients[input].value;
-    return fresh;
-}
-
 /* Appends the derivative of a value and passes its results on. */
-static bool append_derivative(pass *p, tg_value *value, tg_tensor cotangent)
+static bool append_derivative(pass *p, tg_value *value, tg_value *cotangent)
 {
-    const links *l = &p->links;
-    tg_program *program = &p->tape->program;
-    tg_value *there = tg_stand_in(&p->recompute, value);
-    const tg_derive d = {.out = tg_tensor_of(there),
-                         .cotangent = cotangent,
-                         .saved = tg_tensor_of(tg_saved_of(there)),
-                         .in = l->in,
-                         .count = value->input_count,
+    const derivative_arguments *a = &p->arguments;
+    tg_context *context = &p->tape->program.context;
+    tg_value *stand_in = tg_stand_in(&p->recompute, value);
+    for (int i = 0; i < a->count; i++) {
+        a->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
+        a->gradients[i] = (tg_tensor){0};
+    }
+    const tg_derive d = {.out = tg_tensor_of(stand_in),
+                         .cotangent = tg_tensor_of(cotangent),
+                         .saved = tg_tensor_of(tg_saved_of(stand_in)),
+                         .in = a->in,
+                         .count = a->count,
                          .attributes = value->attributes,
-                         .wanted = l->wanted,
-                         .gradient = l->gradients};
-    program->context.rule = value->op;
+                         .wanted = a->wanted,
+                         .gradient = a->gradients};
+    const tg_context of_pass = *context;
+    context->scope = value->scope;
+    context->derived_from = value;
+    context->rule = value->op;
     value->op->derivative(&d);
-    program->context.rule = NULL;
-    bool fine = !tg_program_failed(program);
-    for (int i = 0; fine && i < value->input_count; i++)
-        if (l->wanted[i])
-            fine = deliver(p, value, value->inputs[i], l->gradients[i], is_fresh(l, i, value));
+    context->rule = NULL;
+    bool fine = !tg_program_failed(&p->tape->program);
+    for (int i = 0; fine && i < a->count; i++)
+        if (a->wanted[i])
+            fine = deliver(p, value, value->inputs[i], a->gradients[i]);
+    *context = of_pass;
     return fine;
 }
 
@@ -261,13 +264,13 @@ static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
 {
     *any = false;
     for (int i = 0; i < value->input_count; i++) {
-        if (p->links.wanted[i] && tg_may_join(value, i)) {
+        if (p->arguments.wanted[i] && tg_may_join(value, i)) {
             const tg_noted_use use = {.value = value, .cotangent = cotangent, .input = i};
-            p->links.wanted[i] = false;
+            p->arguments.wanted[i] = false;
             if (!tg_note_use(p->tape, &p->noted[index_of(p, value->inputs[i])], &use))
                 return false;
         }
-        *any |= p->links.wanted[i];
+        *any |= p->arguments.wanted[i];
     }
     return true;
 }
@@ -288,27 +291,27 @@ static bool join_uses(pass *p, tg_value *value)
         program->context.rule = of->op;
         const tg_tensor gradient = tg_join_uses(p->tape, noted);
         program->context.rule = NULL;
-        fine = !tg_program_failed(program) && deliver(p, of, value, gradient, true);
-        program->context.derived_from = NULL;
+        fine = !tg_program_failed(program) && deliver(p, of, value, gradient);
     }
     program->context = of_pass;
     return fine;
 }
 
+/* Passes the cotangent of a value on to those of its inputs that want a gradient, at once or joined with others. */
 static bool derive(pass *p, tg_value *value, tg_value *cotangent)
 {
-    tg_tape *tape = p->tape;
-    const links *l = &p->links;
-    if (!value->op->derivative || value->mode & TG_MODE_DETACHED)
-        return !tg_program_failed(&tape->program);
+    derivative_arguments *a = &p->arguments;
     bool any = false;
-    for (int i = 0; i < value->input_count; i++)
-        any |= l->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
+    if (!value->op->derivative || value->mode & TG_MODE_DETACHED)
+        return true;
+    a->count = value->input_count;
+    for (int i = 0; i < a->count; i++)
+        any |= a->wanted[i] = value->inputs[i]->dtype != TG_I32 && is_marked(p, value->inputs[i], WANTED);
     if (!any)
         return true;
     if (value->mode & TG_MODE_WITHOUT_GRAPH)
         return tg_tape_fail(
-            tape,
+            p->tape,
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
@@ -316,19 +319,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
         return false;
     if (!any)
         return true;
-    if (value->region && !tg_recompute_for(&p->recompute, value))
-        return false;
-    for (int i = 0; i < value->input_count; i++) {
-        l->in[i] = tg_tensor_of(tg_stand_in(&p->recompute, value->inputs[i]));
-        l->gradients[i] = (tg_tensor){0};
-    }
-
-    const tg_context of_pass = tape->program.context;
-    tape->program.context.scope = value->scope;
-    tape->program.context.derived_from = value;
-    const bool fine = append_derivative(p, value, tg_tensor_of(cotangent));
-    tape->program.context = of_pass;
-    return fine;
+    return (!value->region || tg_recompute_for(&p->recompute, value)) && append_derivative(p, value, cotangent);
 }
 
 /* Passes the complete cotangent of a value through its hooks, which run as if outside the pass. */
@@ -364,11 +355,11 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
     return tg_program_failed(&tape->program) ? NULL : cotangent;
 }
 
-/* Keeps the complete cotangent for tg_gradient. */
+/* Keeps the complete cotangent, for tg_gradient, of a parameter, a variable or a retained tensor. */
 static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
     if (value->parameter)
-        return add_to_parameter(p, value, tg_tensor_of(cotangent), false);
+        return add_to_parameter(p, value, tg_tensor_of(cotangent));
     if (!tg_is_variable(value) && !is_marked(p, value, RETAINED))
         return true;
     tg_value *gradient = cotangent;
@@ -386,6 +377,7 @@ static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
     return true;
 }
 
+/* Completes the cotangent of a value, to which all later values have added, and passes it on. */
 static bool visit(pass *p, tg_value *value)
 {
     if (!join_uses(p, value))
@@ -395,7 +387,7 @@ static bool visit(pass *p, tg_value *value)
         return true;
     if (is_marked(p, value, HOOKED) && !(cotangent = call_hooks(p, value, cotangent)))
         return false;
-    *cotangent_of(p, value) = is_marked(p, value, INPUT) ? cotangent : NULL;
+    *cotangent_of(p, value) = is_marked(p, value, INPUT) ? cotangent : NULL; /* as nothing else asks for it again */
     if (!p->by_inputs && !keep_gradient(p, value, cotangent))
         return false;
     return !value->op || derive(p, value, cotangent);
@@ -473,45 +465,46 @@ static bool walk(pass *p)
  * recomputed. */
 static void extend(pass *p)
 {
-    int64_t first_input = p->from;
+    int64_t first_input = p->last;
     for (int j = 0; j < p->request->input_count; j++) {
         const int64_t index = tg_value_of(p->request->inputs[j])->index;
         first_input = index < first_input ? index : first_input;
     }
-    for (int64_t index = p->from; index >= p->to; index--) {
+    for (int64_t index = p->last; index >= p->first; index--) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
         p->most_inputs = value->input_count > p->most_inputs ? value->input_count : p->most_inputs;
         p->joins |= tg_may_join_any(value);
         for (const tg_region *region = value->region; region; region = region->parent)
-            p->to = region->start < p->to ? region->start : p->to;
+            p->first = region->start < p->first ? region->start : p->first;
         for (int i = 0; i < value->input_count; i++) {
             const tg_value *input = value->inputs[i];
-            if (input->index < p->to && input->input_count > 0 &&
+            if (input->index < p->first && input->input_count > 0 &&
                 (p->by_inputs ? input->index > first_input : input->requires_grad))
-                p->to = input->index;
+                p->first = input->index;
         }
     }
 }
 
-/* Lists what the range reads before it, and the given inputs there; to == NULL: only counts. */
-static int64_t list_early(const pass *p, tg_value **to)
+/* Lists what the range reads before it, and the given inputs there; list == NULL: only counts. */
+static int64_t list_early(const pass *p, tg_value **list)
 {
     int64_t count = 0;
     for (int j = 0; j < p->request->input_count; j++)
-        if (tg_value_of(p->request->inputs[j])->index < p->to && ++count && to)
-            to[count - 1] = tg_value_of(p->request->inputs[j]);
-    for (int64_t index = p->to; index <= p->from; index++) {
+        if (tg_value_of(p->request->inputs[j])->index < p->first && ++count && list)
+            list[count - 1] = tg_value_of(p->request->inputs[j]);
+    for (int64_t index = p->first; index <= p->last; index++) {
         const tg_value *value = tg_program_at(&p->tape->program, index);
         for (int i = 0; i < value->input_count; i++)
-            if (value->inputs[i]->index < p->to && ++count && to)
-                to[count - 1] = value->inputs[i];
+            if (value->inputs[i]->index < p->first && ++count && list)
+                list[count - 1] = value->inputs[i];
     }
     return count;
 }
 
+/* Sets the early values: those listed, each once. */
 static bool find_early(pass *p)
 {
-    const int64_t count = p->to > 0 ? list_early(p, NULL) : 0;
+    const int64_t count = p->first > 0 ? list_early(p, NULL) : 0;
     if (count == 0)
         return true;
     p->early = tg_tape_scratch(p->tape, (size_t)count, sizeof *p->early);
@@ -525,41 +518,41 @@ static bool find_early(pass *p)
     return true;
 }
 
-/* The values that a pass must walk. */
+/* Finds the values that a pass must walk. */
 static bool find_values(pass *p)
 {
     const tg_request *r = p->request;
-    p->to = INT64_MAX;
+    p->first = INT64_MAX;
     for (int i = 0; i < r->output_count; i++) {
         const int64_t index = tg_value_of(r->outputs[i])->index;
-        p->from = index > p->from ? index : p->from;
-        p->to = index < p->to ? index : p->to;
+        p->last = index > p->last ? index : p->last;
+        p->first = index < p->first ? index : p->first;
     }
     extend(p);
-    if (2 * p->to <= p->from) /* hardly more, and nothing is listed apart */
-        p->to = 0;
+    if (2 * p->first <= p->last) /* hardly more, and nothing is listed apart */
+        p->first = 0;
     for (int j = 0; j < r->input_count; j++) {
         const int64_t index = tg_value_of(r->inputs[j])->index;
-        p->from = index > p->from ? index : p->from;
+        p->last = index > p->last ? index : p->last;
     }
-    if (!find_early(p))
-        return false;
-    p->count = p->early_count + p->from - p->to + 1;
-    p->recompute = (tg_recompute){.tape = p->tape, .first = p->to, .end = p->start};
+    return find_early(p);
+}
+
+/* Makes room for what the pass knows of these values. */
+static bool make_room(pass *p)
+{
+    const size_t most = (size_t)p->most_inputs;
+    p->count = p->early_count + p->last - p->first + 1;
+    p->recompute = (tg_recompute){.tape = p->tape, .first = p->first, .end = p->start};
     p->cotangents = tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->cotangents);
     const tg_notes *notes = tg_notes_of(p->tape);
     const bool marks = p->by_inputs || p->joins || notes->retained || notes->hooks;
     p->marks = marks ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->marks) : NULL;
     p->noted = p->joins ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->noted) : NULL;
-    return p->cotangents && (p->marks || !marks) && (p->noted || !p->joins);
-}
-
-static bool make_links(pass *p)
-{
-    const size_t most = (size_t)p->most_inputs;
-    p->links = (links){tg_tape_scratch(p->tape, most, sizeof(tg_tensor)),
-                       tg_tape_scratch(p->tape, most, sizeof(tg_tensor)), tg_tape_scratch(p->tape, most, sizeof(bool))};
-    return p->links.in && p->links.gradients && p->links.wanted;
+    p->arguments.in = tg_tape_scratch(p->tape, most, sizeof(tg_tensor));
+    p->arguments.gradients = tg_tape_scratch(p->tape, most, sizeof(tg_tensor));
+    p->arguments.wanted = tg_tape_scratch(p->tape, most, sizeof(bool));
+    return !tg_program_failed(&p->tape->program);
 }
 
 bool tg_record_pass(tg_tape *tape, const tg_request *r)
@@ -580,14 +573,14 @@ bool tg_record_pass(tg_tape *tape, const tg_request *r)
     tg_program_cut(program, program->count);
     for (int i = 0; i < r->output_count; i++) /* hooks may read it, and the caller afterwards */
         tg_value_of(r->outputs[i])->is_kept = true;
-    bool fine = find_values(&p);
+    bool fine = find_values(&p) && make_room(&p);
     if (fine) {
         mark_paths(&p);
         program->context.mode |= (uint8_t)(TG_MODE_OF_PASS | (r->create_graph ? 0 : TG_MODE_WITHOUT_GRAPH));
         program->context.derived_from = NULL;
         program->context.pass_start = p.start;
         tape->passes++;
-        fine = make_links(&p) && walk(&p) && !tg_program_failed(program);
+        fine = walk(&p);
         tape->passes--;
         program->context = p.outside;
     }

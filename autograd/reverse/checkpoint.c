@@ -39,7 +39,7 @@ static void forget(tg_tape *tape, const tg_region *region)
         }
         if (value->op->flags & TG_VIEW)
             value->slot.released = value->inputs[0]->slot.released;
-        else if (tg_run_owns(value))
+        else
             tg_run_release(&tape->run, value);
     }
 }

@@ -162,12 +162,13 @@ void tg_program_enter_scope(tg_program *program, const char *name);
 /* The saved derivative of a value, recorded right after it; NULL if there is none. */
 tg_value *tg_saved_of(const tg_value *value);
 
-/* The value whose memory a view shows; for others the value itself. */
-static inline const tg_value *tg_root_of(const tg_value *value)
+/* The value whose memory a view shows; for others the value itself. It takes both and returns a value that may be
+ * written, as strchr does with characters. */
+static inline tg_value *tg_root_of(const tg_value *value)
 {
     while (value->op && value->op->flags & TG_VIEW)
         value = value->inputs[0];
-    return value;
+    return (tg_value *)(uintptr_t)value;
 }
 
 /* Notes that value number `index` reads this one, if this one belongs to the pass that is being recorded: the pass
@@ -177,8 +178,7 @@ static inline void tg_note_read(tg_value *value, int64_t index)
     const int64_t pass_start = value->program->context.pass_start;
     if (value->index < pass_start) /* so is what it shows, if it is a view */
         return;
-    while (value->op && value->op->flags & TG_VIEW)
-        value = value->inputs[0];
+    value = tg_root_of(value);
     if (value->index >= pass_start)
         value->slot.until = (int32_t)index;
 }

@@ -158,13 +158,10 @@ bool tg_run_allocate(tg_run *run, tg_value *value)
     return true;
 }
 
-bool tg_run_owns(const tg_value *value)
-{
-    return value->op && value->slot.data && !value->slot.released && tg_has_buffer(value);
-}
-
 void tg_run_release(tg_run *run, tg_value *value)
 {
+    if (!value->op || !value->slot.data || value->slot.released || !tg_has_buffer(value))
+        return;
     const size_t size = bytes_of(value);
     tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
     value->slot.released = true;

@@ -116,10 +116,8 @@ bool tg_run_allocate(tg_run *run, tg_value *value);
 /* Makes room in run->in for a call with that many inputs. */
 bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
-/* True for the result of an operation in a buffer of the run that has not been released. */
-bool tg_run_owns(const tg_value *value);
-
-/* Releases a value's buffer for later values of the same size. The value must not be read afterwards. */
+/* Releases an operation's result for later ones of the same size, if it has a buffer of the run. The value must not be
+ * read afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
 
 /* True for an intermediate result of a closed checkpoint: its buffer may belong to another value. */

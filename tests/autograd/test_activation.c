@@ -241,12 +241,18 @@ START_TEST(straight_pieces_have_the_derivatives_of_their_lines)
 END_TEST
 
 /* A unit that is switched off has a derivative of zero, for any cotangent. */
-START_TEST(relu_blocks_even_an_infinite_cotangent)
+START_TEST(flat_pieces_block_even_an_infinite_cotangent)
 {
-    tg_tensor x = tg_variable(tape, TG_F32, (float[]){-1, 0, 2}, TG_SHAPE(3)), y = tg_relu(x), gradient;
-    tg_tensor cotangent = tg_constant(tape, TG_F32, (float[]){INFINITY, NAN, 5}, TG_SHAPE(3));
-    ck_assert(tg_grad(&y, 1, &x, 1, &cotangent, false, &gradient));
-    ck_assert(tg_at(gradient, 0) == 0 && tg_at(gradient, 1) == 0 && tg_at(gradient, 2) == 5);
+    static tg_tensor (*const functions[])(tg_tensor) = {tg_relu, tg_hardsigmoid, tg_hardswish};
+    tg_tensor x = tg_variable(tape, TG_F32, (float[]){-4, -3, 2}, TG_SHAPE(3)), gradient;
+    tg_tensor cotangent = tg_constant(tape, TG_F32, (float[]){INFINITY, NAN, 6}, TG_SHAPE(3));
+    static const double expected[] = {6, 1, 7};
+    for (int i = 0; i < 3; i++) {
+        tg_tensor y = functions[i](x);
+        ck_assert(tg_grad(&y, 1, &x, 1, &cotangent, false, &gradient));
+        ck_assert(tg_at(gradient, 0) == 0 && tg_at(gradient, 1) == 0);
+        ck_assert_double_eq_tol(tg_at(gradient, 2), expected[i], 1e-5);
+    }
 }
 END_TEST
 
@@ -271,7 +277,7 @@ Suite *activation_suite(void)
     tcase_add_test(tests, limits_are_limits_and_nan_stays_nan);
     tcase_add_test(tests, higher_derivatives_vanish_at_infinity);
     tcase_add_test(tests, straight_pieces_have_the_derivatives_of_their_lines);
-    tcase_add_test(tests, relu_blocks_even_an_infinite_cotangent);
+    tcase_add_test(tests, flat_pieces_block_even_an_infinite_cotangent);
     tcase_add_test(tests, elu_with_one_slope_is_elu);
     suite_add_tcase(suite, tests);
     return suite;

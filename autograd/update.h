@@ -63,6 +63,7 @@ typedef struct tg_update_state {
     const char *name;              /* name of the optimiser; NULL: unknown */
     int states;                    /* how many blocks there are */
     int64_t size;                  /* numbers in each block; 0: as many as the set has values */
+    size_t element;                /* bytes of a number; 0: those of the set's values */
     void *state[TG_UPDATE_STATES]; /* the blocks, each of the size and type of the set's values */
     int64_t steps;
     double product[2]; /* products over the steps so far, 1 at first: beta1^steps, ... */

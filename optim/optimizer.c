@@ -261,9 +261,9 @@ static bool is_possible(tg_optimizer *optimizer, double norm, int first, int cou
     tg_parameters *set = optimizer->parameters;
     if (optimizer->wrong)
         return tg_fail(&optimizer->error, "%s", optimizer->wrong);
-    if (first < 0 || count < 0 || first + count > TG_PARTS)
-        return tg_fail(&optimizer->error, "parts %d to %d are not among 0 to %d", first, first + count - 1,
-                       TG_PARTS - 1);
+    if (first < 0 || count < 0 || count > TG_PARTS - first)
+        return tg_fail(&optimizer->error, "there are parts 0 to %d, not %d from number %d on", TG_PARTS - 1, count,
+                       first);
     if (count < TG_PARTS && !tg_optimizer_has_parts(optimizer))
         return tg_fail(&optimizer->error, "%s sees whole matrices, so its step has no parts", optimizer->rule->name);
     if (tg_parameters_count(set) != optimizer->count)
@@ -367,6 +367,7 @@ tg_update_state tg_optimizer_state(const tg_optimizer *optimizer)
     state.name = optimizer->rule->name;
     state.states = optimizer->rule->states;
     state.size = optimizer->size;
+    state.element = tg_dtype_size(tg_parameters_dtype(optimizer->parameters));
     state.steps = optimizer->steps;
     memcpy(state.product, optimizer->product, sizeof state.product);
     for (int k = 0; k < TG_UPDATE_STATES; k++)
@@ -378,6 +379,7 @@ bool tg_optimizer_restore(tg_optimizer *optimizer, const tg_update_state *state)
 {
     if (!optimizer || optimizer->wrong || !state || state->states != optimizer->rule->states || state->steps < 0 ||
         (state->size && state->size != optimizer->size) ||
+        (state->element && state->element != tg_dtype_size(tg_parameters_dtype(optimizer->parameters))) ||
         (state->name && optimizer->rule->name && strcmp(state->name, optimizer->rule->name) != 0))
         return false;
     for (int k = 0; k < state->states; k++)

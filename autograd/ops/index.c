@@ -309,7 +309,7 @@ static bool one_hot_shape(tg_value *out)
     if (out->inputs[0]->dtype != TG_I32)
         return tg_expected(out, "expected an index of type i32");
     if (a->classes < 0 || index->rank == TG_MAX_RANK)
-        return tg_expected(out, "expected at least 0 classes and a rank below %d", TG_MAX_RANK);
+        return tg_expected(out, "expected 0 to %d classes and a rank below %d", INT32_MAX, TG_MAX_RANK);
     out->dtype = (tg_dtype)a->dtype;
     *out->shape = *index;
     out->shape->dim[out->shape->rank++] = a->classes;

@@ -106,7 +106,7 @@ static bool dropout_shape(tg_value *out)
     if (!tg_shape_same_floating(out))
         return false;
     if (!(drop >= 0 && drop <= 1))
-        return tg_expected(out, "expected a probability from 0 to 1, not %g", drop);
+        return tg_expected(out, "expected a probability from 0 to 1, not %.10g", drop);
     return is_stream(out, out->inputs[1]);
 }
 

@@ -372,7 +372,7 @@ static double squares_in_runs(const tg_parameters *set)
 bool tg_parameters_gradient_squares(const tg_parameters *set, int first, int count, double sums[TG_PARTS])
 {
     enum { WORTH_SHARING = 1 << 15 }; /* elements for each thread */
-    if (!set || first < 0 || count < 0 || first + count > TG_PARTS || set->size < 2 * WORTH_SHARING)
+    if (!set || first < 0 || count < 0 || count > TG_PARTS - first || set->size < 2 * WORTH_SHARING)
         return false;
     tg_parallel_chunks((size_t)first, (size_t)count, (size_t)set->size, WORTH_SHARING, square_chunks,
                        &(squares){set, sums});

@@ -109,7 +109,7 @@ void tg_parameters_update_parts(tg_parameters *set, tg_update_loop loop, const t
                                 const tg_update_factor *factors, int first, int count)
 {
     enum { WORTH_SHARING = 1 << 14 }; /* elements for each thread */
-    if (!set || !loop || !step || first < 0 || count < 0 || first + count > TG_PARTS)
+    if (!set || !loop || !step || first < 0 || count < 0 || count > TG_PARTS - first)
         return;
     tg_parameters_gradients(set); /* zeros for parameters that no backward pass reached */
     work w = {set, loop, step, factors};

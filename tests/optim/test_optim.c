@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -462,8 +463,9 @@ START_TEST(parts_of_a_step_make_the_step)
                           : tg_optimizer_step_parts(optimizer[p], sqrt(norm), begin[p], begin[p + 1] - begin[p]));
         }
     ck_assert(!tg_optimizer_step_parts(optimizer[0], 1, 3, TG_PARTS));
-    ck_assert_msg(strstr(tg_optimizer_error(optimizer[0]), "parts 3 to 18 are not among 0 to 15"), "%s",
+    ck_assert_msg(strstr(tg_optimizer_error(optimizer[0]), "there are parts 0 to 15, not 16 from number 3 on"), "%s",
                   tg_optimizer_error(optimizer[0]));
+    ck_assert(!tg_optimizer_step_parts(optimizer[0], 1, INT_MAX, 1));
     for (int i = 0; i < 2 && tg_optimizer_has_parts(optimizer[0]); i++)
         for (int p = 0; p < PROCESSES; p++) {
             const tg_parameter *ours = tg_parameters_at(set[p], i), *whole = tg_parameters_at(set[PROCESSES], i);
@@ -659,6 +661,21 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
 }
 END_TEST
 
+START_TEST(a_state_of_another_type_is_refused)
+{
+    tg_parameters *set[] = {start(TG_F32), start(TG_F64)};
+    tg_optimizer *optimizer[] = {tg_optimizer_new(set[0], NULL), tg_optimizer_new(set[1], NULL)};
+    for (int i = 0; i < 2; i++) {
+        const tg_update_state own = tg_optimizer_state(optimizer[i]), other = tg_optimizer_state(optimizer[!i]);
+        ck_assert(tg_optimizer_restore(optimizer[i], &own) && !tg_optimizer_restore(optimizer[i], &other));
+    }
+    for (int i = 0; i < 2; i++) {
+        tg_optimizer_free(optimizer[i]);
+        tg_parameters_free(set[i]);
+    }
+}
+END_TEST
+
 /* Two layers without a call of their initialisers stay zero; one layer learns from zeros. */
 START_TEST(weights_that_were_never_initialised_are_named)
 {
@@ -784,6 +801,7 @@ Suite *optim_suite(void)
     tcase_add_test(tests, lion_leaves_alone_what_has_no_gradient);
     tcase_add_test(tests, an_optimiser_of_ones_own_is_one_struct);
     tcase_add_loop_test(tests, every_rule_descends, 0, 2 * optimizers());
+    tcase_add_test(tests, a_state_of_another_type_is_refused);
     tcase_add_test(tests, weights_that_were_never_initialised_are_named);
     tcase_add_loop_test(tests, large_and_small_parameters_are_updated_alike, 0, optimizers());
     tcase_add_loop_test(tests, any_number_of_threads_updates_alike, 0, 2 * optimizers());

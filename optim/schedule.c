@@ -46,7 +46,7 @@ static double line_after_warmup(const tg_schedule *schedule, int64_t after)
 
 static int64_t steps_of_decay(const tg_schedule *schedule)
 {
-    return schedule->period ? schedule->period : (schedule->steps + 4) / 5;
+    return schedule->period ? schedule->period : schedule->steps / 5 + (schedule->steps % 5 > 0);
 }
 
 static double stable_then_line(const tg_schedule *schedule, int64_t after)
@@ -141,8 +141,8 @@ const char *tg_schedule_error(const tg_schedule *schedule)
         return NULL;
     if ((unsigned)schedule->kind >= KINDS)
         return "the schedule is of no known kind";
-    if (schedule->warmup < 0)
-        return "the warm-up of the schedule is negative";
+    if (schedule->warmup < 0 || schedule->steps < 0)
+        return "the steps or the warm-up of the schedule are negative";
     const bool ends = table[schedule->kind].uses & USES_END;
     const char *own = table[schedule->kind].error ? table[schedule->kind].error(schedule) : NULL;
     if (own)

@@ -126,6 +126,24 @@ START_TEST(the_optimiser_follows_its_schedule)
 }
 END_TEST
 
+/* Steps near the limits of their type: under SANITIZE=undefined nothing overflows. */
+START_TEST(steps_may_be_the_largest_or_the_least_number)
+{
+    for (int kind = 0; tg_schedule_name((tg_schedule_kind)kind); kind++) {
+        tg_schedule schedule = {.kind = (tg_schedule_kind)kind, .steps = INT64_MAX, .period = INT64_MAX / 5};
+        schedule.warmup = tg_schedule_uses(schedule.kind, "warmup") ? 3 : 0;
+        ck_assert_msg(!tg_schedule_error(&schedule), "%s", tg_schedule_error(&schedule));
+        schedule.period = kind == TG_STABLE_DECAY ? 0 : schedule.period;
+        for (int64_t step = 0; step < INT64_MAX / 2; step = 2 * step + 1)
+            ck_assert(tg_schedule_factor(&schedule, step) > 0 && tg_schedule_factor(&schedule, step) <= 1);
+        ck_assert(tg_schedule_factor(&schedule, INT64_MAX) <= 1);
+        schedule.steps = INT64_MIN;
+        schedule.warmup = INT64_MAX;
+        ck_assert_ptr_nonnull(tg_schedule_error(&schedule));
+    }
+}
+END_TEST
+
 Suite *schedule_suite(void)
 {
     Suite *suite = suite_create("schedule");
@@ -135,6 +153,7 @@ Suite *schedule_suite(void)
     tcase_add_test(tests, stable_decay_and_inverse_root_have_the_values_of_their_formulas);
     tcase_add_test(tests, schedules_use_the_settings_that_they_name);
     tcase_add_test(tests, the_optimiser_follows_its_schedule);
+    tcase_add_test(tests, steps_may_be_the_largest_or_the_least_number);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -103,6 +103,23 @@ static bool set_common_shape(tg_value *out)
     return true;
 }
 
+/* False if the shape that a user's rule has set would read past an input's memory. */
+static bool stays_inside(const tg_value *out)
+{
+    const tg_op *op = out->op;
+    const tg_value *in = out->input_count > 0 ? out->inputs[0] : NULL;
+    if (op->flags & TG_VIEW) {
+        const int64_t offset = op->view_offset ? op->view_offset(out) : 0;
+        return in && in->dtype == out->dtype && offset >= 0 && offset <= in->size && out->size <= in->size - offset;
+    }
+    tg_shape both;
+    for (int i = 0; op->flags & TG_ELEMENTWISE && op->shape && i < out->input_count; i++)
+        if (out->inputs[i]->dtype != out->dtype || !tg_shape_broadcast(out->inputs[i]->shape, out->shape, &both) ||
+            !tg_shape_equal(&both, out->shape))
+            return false;
+    return true;
+}
+
 static bool set_shape(tg_value *out)
 {
     const tg_op *op = out->op;
@@ -124,6 +141,8 @@ static bool set_shape(tg_value *out)
         out->size = tg_shape_size(out->shape);
     if (out->size < 0)
         return tg_expected(out, "the result would be too large, or of a rank over %d", TG_MAX_RANK);
+    if (!stays_inside(out))
+        return tg_expected(out, "the shape rule wants more elements than the inputs have, or of another type");
     return keep_shape(out);
 }
 

@@ -488,6 +488,67 @@ START_TEST(no_call_reads_or_computes_what_is_not_there)
 }
 END_TEST
 
+/* A user's operation whose shape rule wants what its attribute says. */
+typedef struct wish {
+    tg_dtype dtype;
+    int64_t size, offset;
+} wish;
+
+static bool wished_shape(tg_value *out)
+{
+    const wish *w = tg_value_attributes(out);
+    tg_value_set(out, w->dtype, TG_SHAPE(w->size));
+    return true;
+}
+
+static int64_t wished_offset(const tg_value *out)
+{
+    return ((const wish *)tg_value_attributes(out))->offset;
+}
+
+static void ones(const tg_loop *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        ((float *)l->out)[i] = 1;
+}
+
+START_TEST(a_rule_that_leaves_its_inputs_is_refused)
+{
+    static const tg_sample samples[] = {{.input = {{.shape = {1, {5}}}}}};
+    static const tg_op view = {.name = "view",
+                               .arity = 1,
+                               .flags = TG_VIEW | TG_CONSTANT,
+                               .attributes_size = sizeof(wish),
+                               .shape = wished_shape,
+                               .view_offset = wished_offset,
+                               TG_SAMPLES(samples)},
+                       loop = {.name = "loop",
+                               .arity = 1,
+                               .flags = TG_ELEMENTWISE | TG_CONSTANT,
+                               .attributes_size = sizeof(wish),
+                               .shape = wished_shape,
+                               .loop = ones,
+                               TG_SAMPLES(samples)};
+    static const struct {
+        wish wish;
+        bool is_view, is_loop;
+    } table[] = {{{TG_F32, 6, 0}, true, true},           {{TG_F32, 2, 4}, true, false},
+                 {{TG_F32, 0, 6}, true, false},          {{TG_F32, 7, 0}, false, false},
+                 {{TG_F32, 1, 6}, false, false},         {{TG_F32, 1, -1}, false, false},
+                 {{TG_F32, 1, INT64_MAX}, false, false}, {{TG_F32, 1, INT64_MIN}, false, false},
+                 {{TG_F64, 6, 0}, false, false},         {{TG_I32, 6, 0}, false, false}};
+    tg_tensor x = counted(TG_F32, TG_SHAPE(6));
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        ck_assert(tg_ok(tg_apply(&view, &table[i].wish, 1, &x)) == table[i].is_view);
+        if (!table[i].is_view)
+            expect_error("view(f32[6]): the shape rule wants more elements than the inputs have, or of another type");
+        ck_assert(tg_ok(tg_apply(&loop, &table[i].wish, 1, &x)) == table[i].is_loop);
+        if (!table[i].is_loop)
+            expect_error("loop(f32[6]): the shape rule wants");
+    }
+}
+END_TEST
+
 Suite *hostile_suite(void)
 {
     Suite *suite = suite_create("hostile");
@@ -503,6 +564,7 @@ Suite *hostile_suite(void)
     tcase_add_test(tests, the_smallest_label_is_no_class);
     tcase_add_test(tests, a_dead_tensor_is_named_by_shorthands_too);
     tcase_add_test(tests, no_call_reads_or_computes_what_is_not_there);
+    tcase_add_test(tests, a_rule_that_leaves_its_inputs_is_refused);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -395,6 +395,18 @@ START_TEST(groups_with_other_seeds_are_ordered_by_the_seeds_that_both_have)
 }
 END_TEST
 
+/* Two seeds each, of which one is common: nothing can be said of a single pair. */
+START_TEST(one_common_seed_makes_no_headline)
+{
+    static const char runs[] = "group,seed,loss\na,1,0.5\na,2,0.6\nb,1,0.4\nb,3,0.41\n";
+    temporary_write("runs.csv", runs, sizeof runs - 1);
+    expect_fine(train_run("compare", "--runs runs.csv"));
+    ck_assert_msg(!strstr(train_output, "told apart") && !strstr(train_output, "Difference in") &&
+                      strstr(train_output, "in one pair of runs: no verdict"),
+                  "%s", train_output);
+}
+END_TEST
+
 /* ---- false claims ---- */
 
 START_TEST(null_groups_rarely_differ)
@@ -447,6 +459,7 @@ Suite *elsewhere_suite(void)
     tcase_add_test(tests, an_unknown_direction_gets_means_and_no_verdict);
     tcase_add_test(tests, groups_with_other_seeds_are_ordered_by_the_seeds_that_both_have);
     tcase_add_test(tests, null_groups_rarely_differ);
+    tcase_add_test(tests, one_common_seed_makes_no_headline);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -37,7 +37,7 @@ static picture picture_of(const comparison_picture *p)
                                        : 1,
                      margin = scale * (pair->difference.margin > 0 ? pair->difference.margin : 0),
                      mean = scale * pair->difference.mean;
-        if (pair->pairs == 0 || !isfinite(mean) || !isfinite(margin))
+        if (pair->pairs < 2 || !isfinite(mean) || !isfinite(margin))
             continue;
         bar *b = &to.bars[to.count++];
         *b = (bar){.low = mean - margin, .mean = mean, .high = mean + margin};

@@ -537,7 +537,7 @@ static bool write_answer(const view *v, int measure, const comparison_pair *pair
     free(names);
     free(of);
     free(place);
-    return most > 0;
+    return most > 1;
 }
 
 static void print_constant(const view *v, int measure, const char *format, FILE *out)

@@ -144,15 +144,6 @@ static plots_outcome draw(const session *c, const runlog *log)
     return outcome;
 }
 
-/* Prints a text in lines of the terminal's width. */
-static void print_wrapped(FILE *out, void (*write)(const void *context, FILE *to), const void *context)
-{
-    char *text = files_text(write, context);
-    if (text)
-        terminal_wrap(out, text, NULL);
-    free(text);
-}
-
 static bool write_report(const session *c, const runlog *log, bool drawn, bool running)
 {
     tg_error error;
@@ -313,7 +304,7 @@ static int show_results(session *c)
     if (!s->report)
         runlog_remove_drawn(s->out);
     if (fine && is_for_reading(c))
-        print_wrapped(stdout, list_files, c);
+        terminal_wrap_output(stdout, list_files, c);
     if (fine && is_for_reading(c) && runlog_winner(log) >= 0)
         print_repetition(c, runlog_winner(log));
     runlog_free(log);
@@ -414,7 +405,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const bool whole = sweep_is_whole(&c.e.settings.sweep);
-    print_wrapped(stderr, experiment_describe, &c.e);
+    terminal_wrap_output(stderr, experiment_describe, &c.e);
     if (!c.e.from.is_text)
         columns_print(&c.e.from.data, stderr);
     jobs_outcome outcome = run_all(&c);

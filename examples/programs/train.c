@@ -34,9 +34,10 @@ typedef struct training {
     trainer run;
     progress *view;
     double shown, next_report;
-    bool seen;        /* --start's run was trained on rows that are now for validation or testing */
-    bool agreed;      /* the processes of a team continue together */
-    bool interrupted; /* while it searched */
+    bool seen;            /* --start's run was trained on rows that are now for validation or testing */
+    bool agreed;          /* the processes of a team continue together */
+    bool interrupted;     /* while it searched */
+    bool drawn, reported; /* there are pictures, and a report */
     char *command;
     char name[RUN_NAME];
 } training;
@@ -182,15 +183,24 @@ static bool is_all_there(const training *t, tg_error *error)
 }
 
 /* Describes the data and the model. */
-static void describe_run(const void *context, FILE *out)
+static void describe_data(const void *context, FILE *out)
+{
+    const training *t = context;
+    source_describe(t->run.spec, &t->from, NULL, out);
+}
+
+static void describe_columns(const training *t, FILE *out)
+{
+    if (!t->from.is_text)
+        columns_print(&t->from.data, out);
+}
+
+static void describe_training(const void *context, FILE *out)
 {
     const training *t = context;
     const run_spec *s = t->run.spec;
     char model[300];
     tg_model_spec_describe(&s->net, model, sizeof model);
-    source_describe(s, &t->from, NULL, out);
-    if (!t->from.is_text)
-        columns_print(&t->from.data, out);
     fprintf(out, "%s: %lld parameters; %s%d epoch%s of %lld step%s, %s, learning rate %g, batch %d", model,
             (long long)tg_parameters_size(tg_model_parameters(t->run.model)), s->patience ? "at most " : "", s->epochs,
             plural(s->epochs), (long long)t->run.steps_of_epoch, plural(t->run.steps_of_epoch), s->optimizer, s->lr,
@@ -211,6 +221,13 @@ static void describe_run(const void *context, FILE *out)
                         : "");
     else if (net_warning(&s->net))
         fprintf(out, "Warning: %s %s\n", s->net.activation, net_warning(&s->net));
+}
+
+static void describe_run(const void *context, FILE *out)
+{
+    describe_data(context, out);
+    describe_columns(context, out);
+    describe_training(context, out);
 }
 
 /* "iris: 4-32x2-3 gelu_exact", over pictures and report. */
@@ -260,7 +277,9 @@ static void describe(const training *t)
         fputs("no --data, so it trains on synthetic digits for a few seconds.\nWith your own: --data csv:FILE, "
               "idx:FOLDER, text:FILE, lines:FILE or pairs:FILE; see --help.\n",
               stderr);
-    describe_run(t, stderr);
+    terminal_wrap_output(stderr, describe_data, t);
+    describe_columns(t, stderr);
+    terminal_wrap_output(stderr, describe_training, t);
     if (done)
         fprintf(stderr, "continues after step %lld\n", (long long)done);
 }
@@ -336,6 +355,34 @@ static bool print_measures(training *t, tg_error *error)
     return true;
 }
 
+static void say_best(const void *context, FILE *to)
+{
+    const trainer *r = &((const training *)context)->run;
+    fprintf(to,
+            r->from->valid.count == 0 ? "%lld epochs are done, and the weights of the last are kept"
+            : r->spec->nets > 1       ? "epoch %lld of %lld is the best; the mean of nets that are trained again on "
+                                        "training and validation rows is kept"
+            : r->spec->refit[0] == 'y'
+                ? "epoch %lld of %lld is the best; the weights are trained again for as many steps "
+                  "on training and validation rows"
+                : "epoch %lld of %lld is the best, and its weights are kept",
+            (long long)tg_fit_best(r->fit)->epoch, (long long)tg_fit_epoch_count(r->fit));
+}
+
+/* Lists the written files. */
+static void list_files(const void *context, FILE *to)
+{
+    const training *t = context;
+    const run_spec *s = t->run.spec;
+    fprintf(to, "in %s/: %sbest.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json",
+            plain(s->out), s->refit[0] == 'y' ? "refit.safetensors, " : "");
+    if (t->drawn) {
+        fputs("; ", to);
+        plots_list(s->out, to);
+    }
+    fputs(s->report && t->reported ? "; report.html" : "", to);
+}
+
 /* Writes measures, files, pictures and a sample; returns the exit status. */
 static int show_results(training *t)
 {
@@ -348,37 +395,27 @@ static int show_results(training *t)
     const run_spec *s = r->spec;
     const tg_fit_epoch *best = tg_fit_best(r->fit);
     if (best)
-        printf(r->from->valid.count == 0 ? "%lld epochs are done, and the weights of the last are kept\n"
-               : s->nets > 1 ? "epoch %lld of %lld is the best; the mean of nets that are trained again on training "
-                               "and validation rows is kept\n"
-               : s->refit[0] == 'y' ? "epoch %lld of %lld is the best; the weights are trained again for as many steps "
-                                      "on training and validation rows\n"
-                                    : "epoch %lld of %lld is the best, and its weights are kept\n",
-               (long long)best->epoch, (long long)tg_fit_epoch_count(r->fit));
+        terminal_wrap_output(stdout, say_best, t);
     if (!print_measures(t, &error) || !write_log(t, &error))
         return fail(error.text);
     if (t->s.profile && r->tape && r->timed_steps &&
         !profile_print(r->tape, r->step_seconds / (double)r->timed_steps, stdout))
         fail("no operation was timed");
     const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
-    const bool reported = !s->report || write_report(t, drawn == PLOTS_DRAWN, false);
+    t->drawn = drawn == PLOTS_DRAWN;
+    t->reported = !s->report || write_report(t, t->drawn, false);
     if (!s->report)
         runlog_remove_drawn(s->out);
     if (r->about->task == TG_CARD_LETTERS && !print_sample(t, &error))
         return fail(error.text);
     if (!is_all_there(t, &error))
         return fail(error.text);
-    printf("\nin %s/: %sbest.safetensors, last.safetensors, runs.csv, curves.csv, summary.csv, config.json",
-           plain(s->out), s->refit[0] == 'y' ? "refit.safetensors, " : "");
-    if (drawn == PLOTS_DRAWN) {
-        fputs("; ", stdout);
-        plots_list(s->out, stdout);
-    }
-    fputs(s->report && reported ? "; report.html" : "", stdout);
-    printf("\nto use it: %s --model ", options_called("predict"));
+    putchar('\n');
+    terminal_wrap_output(stdout, list_files, t);
+    printf("to use it: %s --model ", options_called("predict"));
     options_print_word(s->out, stdout);
     printf(" %s\n", use[s->net.image_width ? TG_CARD_IMAGES : r->about->task]);
-    return drawn == PLOTS_INTERRUPTED ? signals_status() : !reported || drawn == PLOTS_FAILED;
+    return drawn == PLOTS_INTERRUPTED ? signals_status() : !t->reported || drawn == PLOTS_FAILED;
 }
 
 static int train(training *t)

@@ -727,6 +727,26 @@ static void print_comparison(FILE *out, const void *c)
     comparison_print(c, "table", out);
 }
 
+static void write_long(const void *words, FILE *to)
+{
+    fprintf(to, "%s %s %s\nend\n", (const char *)words, (const char *)words, (const char *)words);
+}
+
+static void print_long(FILE *out, const void *words)
+{
+    terminal_wrap_output(out, write_long, words);
+}
+
+START_TEST(an_output_is_wrapped_on_a_terminal_only)
+{
+    static const char words[] = "the mean of nets";
+    ck_assert_str_eq(terminal_output(40, 40, print_long, words),
+                     "the mean of nets the mean of nets the\nmean of nets\nend\n");
+    ck_assert_str_eq(terminal_output(0, 0, print_long, words),
+                     "the mean of nets the mean of nets the mean of nets\nend\n");
+}
+END_TEST
+
 START_TEST(at_forty_columns_a_comparison_has_its_figures)
 {
     static const char *const has[] = {"relu", "gelu", "mish", "loss", "better"};
@@ -914,6 +934,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, an_interval_with_a_negative_end_is_written_with_a_word);
     tcase_add_test(tests, huge_and_tiny_numbers_have_their_digits);
     tcase_add_test(tests, a_measure_that_is_not_defined_is_no_divergence);
+    tcase_add_test(tests, an_output_is_wrapped_on_a_terminal_only);
     tcase_add_test(tests, a_difference_on_two_rows_is_one_of_these_samples);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, no_row_of_a_few_is_said_to_have_much_of_a_loss);

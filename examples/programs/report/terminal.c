@@ -1,5 +1,7 @@
 #include "examples/programs/report/terminal.h"
 
+#include "examples/programs/report/files.h"
+
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
@@ -67,6 +69,14 @@ void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const cha
         text += *text == '\n';
     } while (*text);
     free(clean);
+}
+
+void terminal_wrap_output(FILE *out, void (*write)(const void *context, FILE *to), const void *context)
+{
+    char *text = files_text(write, context);
+    if (text)
+        terminal_wrap(out, text, NULL);
+    free(text);
 }
 
 void terminal_say(const char *program, const char *about, const char *message)

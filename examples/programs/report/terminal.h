@@ -28,6 +28,9 @@ int terminal_width(const char *text);
  * break lines. `put` prints a word; NULL: unchanged. */
 void terminal_wrap(FILE *out, const char *text, void (*put)(FILE *out, const char *word));
 
+/* The same for the output of `write`. */
+void terminal_wrap_output(FILE *out, void (*write)(const void *context, FILE *to), const void *context);
+
 /* Prints an error on standard error, in a line: "compare: --config: ..."; `about` may be NULL. Control characters in
  * the message, from files or arguments, become '?'. */
 void terminal_say(const char *program, const char *about, const char *message);

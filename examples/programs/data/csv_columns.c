@@ -57,8 +57,8 @@ bool csv_fail_at_word(const csv_source *source, size_t row, size_t column, const
         snprintf(problem, sizeof problem, "'%.40s' is written for people, expected a number such as 1234.56%.450s",
                  word, hint ? hint : "");
     else
-        snprintf(problem, sizeof problem, "'%.60s' is not a %snumber%.450s", word,
-                 csv_kind_at(source, row, column) == CSV_HUGE ? "finite " : "", hint ? hint : "");
+        snprintf(problem, sizeof problem, "'%.60s' is not a number%s%.450s", word,
+                 csv_kind_at(source, row, column) == CSV_HUGE ? " up to 3.4e+38" : "", hint ? hint : "");
     return csv_fail_at(source, row, column, problem);
 }
 

@@ -134,6 +134,25 @@ START_TEST(regression_and_every_kind_of_option_run)
 }
 END_TEST
 
+/* Without test rows it is the validation rows' values that intervals are made of; measures of another split have the
+ * seeds alone. */
+START_TEST(notes_say_of_which_samples_intervals_are)
+{
+#define MOONS "--data moons --rows 60 --hidden 3 --epochs 1 --seeds 2 --lr 0.01 --activations relu,tanh --no-plots "
+    expect_fine(train_run("compare", MOONS "--test none --out a"));
+    ck_assert_msg(strstr(train_output, "over 2 seeds and their validation samples.") &&
+                      !strstr(train_output, "their test samples") && !strstr(train_output, "do not allow"),
+                  "%.3000s", train_output);
+    expect_fine(train_run("compare", MOONS "--measures test_loss,best_val_loss --out b"));
+    ck_assert_msg(strstr(train_output, "over 2 seeds and their test samples.") &&
+                      strstr(train_output,
+                             "Intervals of val loss are by Student's t over the seeds and do not allow for "
+                             "samples that they share.\n") &&
+                      !strstr(train_output, "Intervals of test loss"),
+                  "%.3000s", train_output);
+}
+END_TEST
+
 Suite *compare_options_suite(void)
 {
     Suite *suite = suite_create("compare_options");
@@ -144,6 +163,7 @@ Suite *compare_options_suite(void)
     tcase_add_test(tests, the_constant_schedule_warms_up_as_the_others_do);
     tcase_add_loop_test(tests, every_option_of_a_run_changes_it, 0, 2);
     tcase_add_test(tests, regression_and_every_kind_of_option_run);
+    tcase_add_test(tests, notes_say_of_which_samples_intervals_are);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -268,21 +268,44 @@ static const char *pairs_of(const view *v)
     return v->folds ? "folds" : "seeds";
 }
 
+/* The split whose rows the runs have: "test" or, without one, "validation". */
+static const char *split_of(const view *v)
+{
+    bool validation = false;
+    for (int m = 0; m < v->c->measure_count; m++) {
+        const comparison_measure *of = &v->c->measures[m];
+        validation |= !of->without_rows && of->words && strncmp(of->words, "validation", 10) == 0;
+    }
+    return validation ? "validation" : "test";
+}
+
+/* Measures of another split than the rows' have intervals by the seeds alone. */
+static void add_without_rows(const view *v, table *t)
+{
+    for (int m = 0; m < v->c->measure_count; m++)
+        if (v->c->measures[m].title && v->c->measures[m].without_rows)
+            table_add_note(
+                t, "Intervals of %s are by Student's t over the %s and do not allow for samples that they share.",
+                v->c->measures[m].title, pairs_of(v));
+}
+
 static void add_meaning(const view *v, table *t)
 {
+    const bool rows = v->c->about.redrawn && v->c->runs[0].row_count > 0;
     char values[64];
     bool unfinished = false;
     for (int i = 0; i < v->count; i++)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
     if (v->most > 1)
-        table_add_note(t, "( - ): 95 %% interval of the mean over %s %s%s.", values,
+        table_add_note(t, "( - ): 95 %% interval of the mean over %s %s%s%s%s.", values,
                        v->by_fold ? "folds, which share most training samples"
                        : v->folds ? "folds of all seeds"
                                   : "seeds",
-                       !v->c->about.redrawn || v->c->runs[0].row_count == 0 ? ""
-                       : v->c->about.grouped                                ? " and their groups of test samples"
-                                                                            : " and their test samples");
+                       !rows                 ? ""
+                       : v->c->about.grouped ? " and their groups of "
+                                             : " and their ",
+                       rows ? split_of(v) : "", rows ? " samples" : "");
     else
         table_add_note(t, "%s",
                        v->most == 0 ? "No run has finished."
@@ -296,6 +319,8 @@ static void add_meaning(const view *v, table *t)
             "120 "
             "rows in 85 to 99 %%, least for AUC and F1, with many seeds, and where training sometimes fails.",
             FEW_ROWS, v->c->about.rows);
+    if (v->most > 1 && rows && !v->c->about.same_folds)
+        add_without_rows(v, t);
     if (v->most > 1 && says_here(v))
         table_add_note(
             t,
@@ -324,10 +349,10 @@ static void add_method(const view *v, table *t, const comparison_measure *m)
         by_rows |= v->c->runs[i].finished && comparison_rows(&v->c->runs[i].net, m);
     if (about->redrawn && !about->same_folds && by_rows)
         table_add_note(t,
-                       "Intervals of %s: Student's t with the variance of the seeds and the covariance of test %ss "
+                       "Intervals of %s: Student's t with the variance of the seeds and the covariance of %s %ss "
                        "that seeds share, from the %s of each %s, as docs/comparing.md of tapegrad says, with f = "
                        "%s%s%s.",
-                       m->words ? m->words : m->title, of,
+                       m->words ? m->words : m->title, split_of(v), of,
                        m->influence ? "influence (infinitesimal jackknife)" : "value", of, training,
                        comparison_is_minimised(m) ? " for differences and 1.5 for means" : "", scale);
     else
@@ -625,8 +650,8 @@ static void add_only_answer(const view *v, table *t, const comparison_group *gro
     for (int m = 0; m < v->c->measure_count; m++)
         by_class |= v->c->measures[m].title && v->c->measures[m].influence && v->c->measures[m].share;
     if (runs > 0)
-        table_add_verdict(t, "%.*s predicts %s%.*s for all test samples in %d of %d run%s%s.", SHORT(group->name),
-                          name ? "class " : "one class", SHORT(name ? name : ""), runs, group->runs,
+        table_add_verdict(t, "%.*s predicts %s%.*s for all %s samples in %d of %d run%s%s.", SHORT(group->name),
+                          name ? "class " : "one class", SHORT(name ? name : ""), split_of(v), runs, group->runs,
                           plural(group->runs),
                           by_class ? ": its intervals of balanced accuracy and F1 are too narrow then" : "");
 }

@@ -137,7 +137,7 @@ START_TEST(the_table_says_whether_its_values_are_of_seeds_or_of_folds)
     static const struct {
         int seeds, folds;
         const char *says, *pairs;
-    } cases[] = {{1, 3, " over 3 folds, which share most training samples.", "fold by fold"},
+    } cases[] = {{1, 3, " over 3 folds; folds share most training samples.", "fold by fold"},
                  {2, 3, " over 6 folds of all seeds.", "fold by fold"},
                  {3, 1, " over 3 seeds.", "seed by seed"}};
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {

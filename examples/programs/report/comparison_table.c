@@ -298,14 +298,15 @@ static void add_meaning(const view *v, table *t)
         unfinished |= v->groups[i].unfinished > 0;
     snprintf(values, sizeof values, v->least == v->most ? "%d" : "%d to %d", v->least, v->most);
     if (v->most > 1)
-        table_add_note(t, "( - ): 95 %% interval of the mean over %s %s%s%s%s.", values,
-                       v->by_fold ? "folds, which share most training samples"
+        table_add_note(t, "( - ): 95 %% interval of the mean over %s %s%s%s%s%s.", values,
+                       v->by_fold ? "folds"
                        : v->folds ? "folds of all seeds"
                                   : "seeds",
                        !rows                 ? ""
                        : v->c->about.grouped ? " and their groups of "
                                              : " and their ",
-                       rows ? split_of(v) : "", rows ? " samples" : "");
+                       rows ? split_of(v) : "", rows ? " samples" : "",
+                       v->by_fold ? "; folds share most training samples" : "");
     else
         table_add_note(t, "%s",
                        v->most == 0 ? "No run has finished."

@@ -150,6 +150,11 @@ START_TEST(notes_say_of_which_samples_intervals_are)
                              "samples that they share.\n") &&
                       !strstr(train_output, "Intervals of test loss"),
                   "%.3000s", train_output);
+    expect_fine(train_run("compare", MOONS "--folds 2 --split fixed --out d"));
+    ck_assert_msg(strstr(train_output, "over 2 folds of all seeds.") &&
+                      strstr(train_output, "intervals do not allow for training samples that folds share.") &&
+                      !strstr(train_output, "intervals allow"),
+                  "%.3000s", train_output);
     expect_fine(train_run("compare", MOONS "--folds 2 --seeds 1 --out c"));
     ck_assert_msg(strstr(train_output, "over 2 folds and their test samples; folds share most training samples.") !=
                       NULL,

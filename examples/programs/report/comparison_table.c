@@ -291,7 +291,7 @@ static void add_without_rows(const view *v, table *t)
 
 static void add_meaning(const view *v, table *t)
 {
-    const bool rows = v->c->about.redrawn && v->c->runs[0].row_count > 0;
+    const bool rows = v->c->about.redrawn && !v->c->about.same_folds && v->c->runs[0].row_count > 0;
     char values[64];
     bool unfinished = false;
     for (int i = 0; i < v->count; i++)
@@ -320,7 +320,7 @@ static void add_meaning(const view *v, table *t)
             "120 "
             "rows in 85 to 99 %%, least for AUC and F1, with many seeds, and where training sometimes fails.",
             FEW_ROWS, v->c->about.rows);
-    if (v->most > 1 && rows && !v->c->about.same_folds)
+    if (v->most > 1 && rows)
         add_without_rows(v, t);
     if (v->most > 1 && says_here(v))
         table_add_note(

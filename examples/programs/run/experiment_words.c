@@ -37,7 +37,8 @@ static const char *split_of(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f', grouped = e->from.data.group;
     if (e->settings.run.folds)
-        return fixed     ? "Folds are drawn once, the same for all seeds; intervals allow for samples that seeds share."
+        return fixed ? "Folds are drawn once, the same for all seeds; intervals do not allow for training samples that "
+                       "folds share."
                : grouped ? "Folds of groups are redrawn per seed, the same for all activations; intervals allow for "
                            "groups that seeds share."
                          : "Folds are redrawn per seed, the same for all activations; intervals allow for samples that "

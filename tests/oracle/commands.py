@@ -546,7 +546,9 @@ class Commands:
             losses.setdefault((line["activation"], point), {})[seed, fold] = result["validation"]["loss"]
             redrawn = int(bool(means["folds"] or not means["fixed"]))
             if redrawn and not means["folds"] and (means["test"] if split["test"] else means["validation"]).startswith("first:"):
-                redrawn = min(1, len(rows) / (len(table.kept) - len(rows)))  # the same rows for all seeds
+                unit = table.group if table.group is not None else table.kept  # the same rows for all seeds
+                units = len(set(measures["rows"]["row"]))
+                redrawn = min(1, units / (len(set(unit)) - units))
         self.check_splits(folder, means, splits, table)
         merged = records.read_csv(folder + "/curves.csv")
         expect(len(merged) == sum(int(line["epochs"]) for line in lines), folder, "curves.csv has", len(merged), "lines")
@@ -587,8 +589,9 @@ class Commands:
         if not lists or brief:  # one table
             verdicts.check_sentences(printed, compared, judged, equal, "folds" if means["folds"] else "seeds")
             verdicts.check_beaten(printed, chosen, judged, redrawn, same_folds, validates)
-            few = bool(redrawn) and not same_folds and len(table.kept) < 200 and "95 % interval of the mean" in printed
-            expect(("From fewer than 200 rows, here %d, " % len(table.kept) in printed) == few, out, "has", len(table.kept), "rows")
+            units = (len(table.kept), "rows") if table.group is None else (len(set(table.group)), "groups")
+            few = bool(redrawn) and not same_folds and units[0] < 200 and "95 % interval of the mean" in printed
+            expect(("From fewer than 200 %s, here %d, " % units[::-1] in printed) == few, out, "has", *units)
             self.check_table(options + ["--out", out], summary, judged)
         if rng.random() < 0.2:
             self.run("compare", ["--config", out + "/config.json", "--out", out + "config"])

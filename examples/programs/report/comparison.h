@@ -46,7 +46,7 @@ typedef struct comparison_about {
     /* A difference that matters, as a share of the loss, or in accuracy: groups are tested to be equal within it. 0:
      * COMPARISON_MARGIN, and no such test. */
     double margin;
-    size_t rows;     /* of the table; 0: there is none, or their number is unknown */
+    size_t rows;     /* or groups, of the table; 0: there is none, or their number is unknown */
     bool redrawn;    /* seeds draw training and test rows from one table, */
     bool fixed_test; /* and test rows are the same in all */
     bool grouped;    /* splits do not divide groups of rows, which are the rows of runs: clusters */

@@ -316,10 +316,10 @@ static void add_meaning(const view *v, table *t)
         v->c->about.rows < FEW_ROWS)
         table_add_note(
             t,
-            "From fewer than %d rows, here %zu, such an interval may hold the truth in less than 95 %% of cases: from "
+            "From fewer than %d %s, here %zu, such an interval may hold the truth in less than 95 %% of cases: from "
             "120 "
             "rows in 85 to 99 %%, least for AUC and F1, with many seeds, and where training sometimes fails.",
-            FEW_ROWS, v->c->about.rows);
+            FEW_ROWS, v->c->about.grouped ? "groups" : "rows", v->c->about.rows);
     if (v->most > 1 && rows)
         add_without_rows(v, t);
     if (v->most > 1 && says_here(v))

@@ -156,7 +156,7 @@ runlog_about experiment_about(const experiment *e)
     about.compared.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e);
     about.compared.remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE;
     about.compared.margin = e->margin;
-    about.compared.rows = e->from.is_text ? 0 : e->from.data.rows;
+    about.compared.rows = e->from.is_text ? 0 : e->from.data.group ? e->from.data.groups : e->from.data.rows;
     about.compared.redrawn = is_redrawn(e);
     about.compared.fixed_test = judges_by_first(e);
     about.compared.grouped = e->from.data.group;

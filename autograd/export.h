@@ -51,6 +51,27 @@ typedef struct tg_export_step {
     bool nesterov;
 } tg_export_step;
 
+/* What a net that reads a sequence keeps from token to token. */
+typedef struct tg_export_state {
+    tg_tensor before; /* a constant, zeros at first */
+    tg_tensor after;  /* computed; it is `before` for the next token */
+
+    /* `before` [1, most, size] has the rows of all tokens up to this one, and `after` is its last row. It is recorded as
+     * of the last of `most` tokens. Only tg_self_attention_last may read it. */
+    bool grows;
+} tg_export_state;
+
+/* One token of a sequence, as tg_decoder_record records it. */
+enum { TG_EXPORT_STATES = 256 };
+typedef struct tg_export_next {
+    tg_tensor token;    /* i32 [1, 1], a constant */
+    tg_tensor position; /* i32 [1], a constant: how many tokens were read before; TG_NONE: the net does not use it */
+    tg_tensor logits;   /* of the token after it */
+    int64_t most;       /* tokens at most; 0: any number */
+    int states;
+    tg_export_state state[TG_EXPORT_STATES];
+} tg_export_next;
+
 typedef struct tg_export_config {
     const char *name;  /* prefix of the file's names, a C identifier; NULL: "net" */
     const char *title; /* for the comment at its top; NULL: none */
@@ -63,6 +84,10 @@ typedef struct tg_export_config {
      * NAME_rate(rate), which sets the learning rate of later steps. NULL: none. Its input and output are on the same
      * tape as those above, usually with another batch size. */
     const tg_export_step *step;
+
+    /* Adds NAME_next(token, y), which reads a sequence token by token, and NAME_begin(), for the next sequence; on the
+     * same tape. NULL: none. */
+    const tg_export_next *next;
 } tg_export_config;
 
 /* Writes the file like snprintf: returns the length of the whole text and writes as much of it as fits. Returns 0, with

@@ -54,6 +54,8 @@ static void put_sizes(tg_writer *w)
                 " *\n * Static memory: %lld bytes for values, %lld of weights and constants, %lld for training.\n",
                 (long long)(w->sizes.memory * real + w->sizes.integers * 4),
                 (long long)(weights * real + w->sizes.constants * 4), (long long)(kept * real));
+    if (w->config->next)
+        tg_text_add(&w->text, " * %lld bytes are kept from token to token.\n", (long long)(w->sizes.states * real));
 }
 
 static void put_head(tg_writer *w)
@@ -71,6 +73,12 @@ static void put_head(tg_writer *w)
     tg_text_add(text, "\n *\n * %s_predict: x is %s, y %s. The result is 0, or -1 if an index is out of range.\n",
                 w->name, tg_shape_text(f->argument[0]->shape, shape[0], sizeof shape[0]),
                 tg_shape_text(f->result->shape, shape[1], sizeof shape[1]));
+    if (w->config->next)
+        tg_text_add(text,
+                    " * %s_next reads one more token of a sequence: y are the logits of the one after it. %s_begin\n"
+                    " * begins the next sequence. The result is 0, or -1, with nothing changed, if the token is out of "
+                    "range%s.\n",
+                    w->name, w->name, w->config->next->most ? " or the context is full" : "");
     if (w->config->step)
         tg_text_add(
             text,

@@ -48,6 +48,7 @@ static void put_declaration(tg_writer *w, const tg_value *value)
     const bool integer = value->dtype == TG_I32, computed = p->kind == TG_PLACE_MEMORY || p->kind == TG_PLACE_GRADIENTS;
     const char *type = integer ? "int32_t" : "tg_real", *constant = computed ? "" : "const ";
     const char *array = p->kind == TG_PLACE_GRADIENTS ? "state.gradients"
+                        : p->kind == TG_PLACE_STATE   ? "reading.state"
                         : p->kind == TG_PLACE_MEMORY  ? integer ? "integers" : "memory"
                         : p->kind == TG_PLACE_VIEW    ? "$0"
                         : integer                     ? "constants"
@@ -78,6 +79,18 @@ static void put_sum(tg_writer *w, const tg_value *value)
                       (long long)w->places[tg_places_leaf(w, value->sink)->index].offset);
 }
 
+/* Makes it the last row of a state that grows. */
+static void put_row(tg_writer *w, const tg_exported *f, const tg_value *value)
+{
+    for (int i = 0; f == &w->function[TG_NEXT] && i < w->config->next->states; i++) {
+        const tg_export_state *state = &w->config->next->state[i];
+        if (state->grows && value == tg_value_of(state->after))
+            tg_writer_say(w, 1,
+                          "memcpy(reading.state + %lld + (size_t)reading.count * $count, $y, $count * sizeof *$y);",
+                          (long long)w->places[tg_value_of(state->before)->index].offset);
+    }
+}
+
 /* Writes all values; the result is then the writer's. */
 static bool put_values(tg_writer *w, const tg_exported *f)
 {
@@ -94,6 +107,7 @@ static bool put_values(tg_writer *w, const tg_exported *f)
         else if ((kind == TG_PLACE_MEMORY || kind == TG_PLACE_GRADIENTS) && !tg_writer_loops(w))
             return false;
         put_sum(w, value);
+        put_row(w, f, value);
     }
     w->value = f->result;
     tg_text_add(&w->text, "\n");
@@ -129,6 +143,64 @@ static bool put_predict(tg_writer *w)
     else
         tg_writer_say(w, 1, "memcpy(y, $y, $count * sizeof *y);");
     tg_writer_say(w, 1, "return 0;");
+    tg_text_add(&w->text, "}\n");
+    return true;
+}
+
+/* ---- one token of a sequence ---- */
+
+static void put_begin_head(tg_writer *w)
+{
+    tg_text_add(&w->text, "void %s_begin(void)", w->name);
+}
+
+static void put_next_head(tg_writer *w)
+{
+    const tg_value *y = w->function[TG_NEXT].result;
+    tg_text_add(&w->text, "int %s_next(int32_t token, %s y[%lld])", w->name, tg_writer_type(y->dtype),
+                (long long)y->size);
+}
+
+static void put_reading(tg_writer *w)
+{
+    tg_text_add(&w->text, "\n/* What is kept from token to token: all of it is 0 at first. */\nstatic struct {\n");
+    if (w->sizes.states)
+        tg_text_add(&w->text, "    tg_real state[%lld];\n", (long long)w->sizes.states);
+    if (w->config->next->most)
+        tg_text_add(&w->text, "    int32_t count; /* tokens so far */\n");
+    tg_text_add(&w->text, "} reading;\n\n");
+}
+
+/* The states that the next token replaces. */
+static void put_states(tg_writer *w)
+{
+    const tg_export_next *next = w->config->next;
+    for (int i = 0; i < next->states; i++) {
+        w->value = tg_value_of(next->state[i].after);
+        if (!next->state[i].grows)
+            tg_writer_say(w, 1, "memcpy(reading.state + %lld, $y, $count * sizeof *$y);",
+                          (long long)w->places[tg_value_of(next->state[i].before)->index].offset);
+    }
+    if (next->most)
+        tg_writer_say(w, 1, "reading.count++;");
+}
+
+static bool put_next(tg_writer *w)
+{
+    const tg_exported *f = &w->function[TG_NEXT];
+    const long long most = (long long)w->config->next->most;
+    put_reading(w);
+    begin(w, put_begin_head);
+    tg_text_add(&w->text, "\n    memset(&reading, 0, sizeof reading);\n}\n\n");
+    begin(w, put_next_head);
+    tg_text_add(&w->text, "\n");
+    if (most)
+        tg_writer_say(w, 1, "if (reading.count == %lld)\n    return -1;", most);
+    if (!put_values(w, f))
+        return false;
+    put_states(w);
+    w->value = f->result;
+    tg_writer_say(w, 1, "memcpy(y, $y, $count * sizeof *y);\nreturn 0;");
     tg_text_add(&w->text, "}\n");
     return true;
 }
@@ -273,19 +345,28 @@ static bool put_step(tg_writer *w)
     return true;
 }
 
-/* ---- both ---- */
+/* ---- all ---- */
 
 void tg_writer_heads(tg_writer *w)
 {
-    void (*const put_heads[])(tg_writer *) = {put_predict_head, put_train_head, put_rate_head};
-    for (int i = 0; i < (w->functions > TG_STEP ? 3 : 1); i++) {
+    static const struct {
+        int function;
+        void (*put)(tg_writer *);
+    } heads[] = {{TG_PREDICT, put_predict_head},
+                 {TG_NEXT, put_begin_head},
+                 {TG_NEXT, put_next_head},
+                 {TG_STEP, put_train_head},
+                 {TG_STEP, put_rate_head}};
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        if (!w->function[heads[i].function].result)
+            continue;
         tg_text_add(&w->text, "\n *     ");
-        put_heads[i](w);
+        heads[i].put(w);
         tg_text_add(&w->text, ";");
     }
 }
 
 bool tg_writer_functions(tg_writer *w)
 {
-    return put_predict(w) && (w->functions <= TG_STEP || put_step(w));
+    return put_predict(w) && (!w->config->next || put_next(w)) && (!w->config->step || put_step(w));
 }

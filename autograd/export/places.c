@@ -23,6 +23,30 @@ static int argument_of(const tg_exported *f, const tg_value *value)
     return value == f->argument[0] ? 0 : value == f->argument[1] ? 1 : -1;
 }
 
+/* ---- states ---- */
+
+/* A multiple of the elements of the longest vector: loads and stores of vectors shall not cross lines of the cache. */
+static int64_t aligned(int64_t elements)
+{
+    enum { LINE = 16 };
+    return (elements + LINE - 1) / LINE * LINE;
+}
+
+void tg_places_states(tg_writer *w, const tg_exported *f)
+{
+    const tg_export_next *next = w->config->next;
+    w->places = f->places;
+    for (int i = 0; i < next->states; i++) {
+        const tg_value *before = tg_value_of(next->state[i].before);
+        tg_place_of *p = place_of(w, before);
+        p->state = true;
+        p->grows = next->state[i].grows;
+        p->offset = w->sizes.states;
+        w->sizes.states += aligned(before->size);
+        place_of(w, tg_value_of(next->state[i].after))->kind = TG_PLACE_MEMORY; /* a result, too */
+    }
+}
+
 /* ---- needed ---- */
 
 /* Gradients of parameters are results too: the first gradient of a parameter is computed in its place, and others are
@@ -41,7 +65,6 @@ static void mark_gradients(tg_writer *w)
 
 void tg_places_mark(tg_writer *w, const tg_exported *f)
 {
-    static const char *const names[] = {"x", "y"};
     w->places = f->places;
     if (f->trains)
         mark_gradients(w);
@@ -53,8 +76,10 @@ void tg_places_mark(tg_writer *w, const tg_exported *f)
             continue;
         if (argument >= 0) {
             w->places[i].kind = f->port[argument]->scale ? TG_PLACE_MEMORY : TG_PLACE_ARGUMENT;
-            w->places[i].argument = names[argument];
-        } else if (w->places[i].kind != TG_PLACE_GRADIENTS)
+            w->places[i].argument = f->name[argument];
+        } else if (w->places[i].state)
+            w->places[i].kind = TG_PLACE_STATE;
+        else if (w->places[i].kind != TG_PLACE_GRADIENTS)
             w->places[i].kind = is_view(value) ? TG_PLACE_VIEW : value->op ? TG_PLACE_MEMORY : TG_PLACE_WEIGHTS;
         for (int k = 0; k < value->input_count && value->size > 0 && argument < 0; k++)
             if (!is_needed(w, value->inputs[k]->index))
@@ -62,30 +87,40 @@ void tg_places_mark(tg_writer *w, const tg_exported *f)
     }
 }
 
-void tg_places_transpose(tg_writer *w, const tg_exported *f)
-{
-    w->places = f->places;
-    for (int64_t i = 0; i < w->program->count; i++)
-        w->places[i].transposed =
-            w->places[i].kind == TG_PLACE_WEIGHTS && tg_program_at(w->program, i)->shape->rank == 2;
-    for (int64_t i = 0; i < w->program->count; i++) {
-        const tg_value *value = tg_program_at(w->program, i);
-        for (int k = 0; k < value->input_count && is_needed(w, i); k++)
-            if (k != 1 || (value->op != &tg_op_linear && value->op != &tg_op_grouped_linear))
-                place_of(w, value->inputs[k])->transposed = false;
-    }
-    place_of(w, f->result)->transposed = false;
-}
-
-/* ---- weights, and the gradients of those that are parameters ---- */
-
 static bool is_weight(const tg_writer *w, int64_t index)
 {
-    for (int k = 0; k < w->functions; k++)
+    for (int k = 0; k < TG_FUNCTIONS; k++)
         if (w->function[k].places[index].kind == TG_PLACE_WEIGHTS)
             return true;
     return false;
 }
+
+/* In all functions. */
+static void set_transposed(tg_writer *w, const tg_value *weight, bool transposed)
+{
+    for (int k = 0; k < TG_FUNCTIONS; k++)
+        w->function[k].places[weight->index].transposed = transposed;
+}
+
+void tg_places_transpose(tg_writer *w)
+{
+    for (int64_t i = 0; i < w->program->count; i++)
+        if (is_weight(w, i) && tg_program_at(w->program, i)->shape->rank == 2)
+            set_transposed(w, tg_program_at(w->program, i), true);
+    for (const tg_exported *f = w->function; f < w->function + TG_FUNCTIONS; f++) {
+        w->places = f->places;
+        for (int64_t i = 0; i < w->program->count; i++) {
+            const tg_value *value = tg_program_at(w->program, i);
+            for (int k = 0; k < value->input_count && is_needed(w, i); k++)
+                if (k != 1 || (value->op != &tg_op_linear && value->op != &tg_op_grouped_linear))
+                    set_transposed(w, value->inputs[k], false);
+        }
+        if (f->result)
+            set_transposed(w, f->result, false);
+    }
+}
+
+/* ---- weights, and the gradients of those that are parameters ---- */
 
 void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf))
 {
@@ -100,7 +135,7 @@ void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, co
 static void place_weight(tg_writer *w, const tg_value *leaf)
 {
     int64_t *used = leaf->dtype == TG_I32 ? &w->sizes.constants : &w->sizes.weights;
-    for (int k = 0; k < w->functions; k++)
+    for (int k = 0; k < TG_FUNCTIONS; k++)
         w->function[k].places[leaf->index].offset = *used;
     *used += leaf->size;
     w->sizes.parameters += leaf->parameter ? leaf->size : 0;
@@ -121,13 +156,6 @@ const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter
 }
 
 /* ---- values ---- */
-
-/* A multiple of the elements of the longest vector: loads and stores of vectors shall not cross lines of the cache. */
-static int64_t aligned(int64_t elements)
-{
-    enum { LINE = 16 };
-    return (elements + LINE - 1) / LINE * LINE;
-}
 
 /* The first place for `size` elements that overlaps no value still needed when value number `now` is computed. */
 static int64_t free_place(const tg_writer *w, int64_t now, int64_t size)
@@ -158,6 +186,8 @@ void tg_places_values(tg_writer *w, const tg_exported *f)
                 place_of(w, tg_root_of(value->inputs[k]))->last = end->index;
     }
     place_of(w, tg_root_of(f->result))->last = w->program->count;
+    for (int i = 0; f == &w->function[TG_NEXT] && i < w->config->next->states; i++)
+        place_of(w, tg_root_of(tg_value_of(w->config->next->state[i].after)))->last = w->program->count;
     for (int64_t i = 0; i < w->program->count; i++) {
         const tg_value *value = tg_program_at(w->program, i);
         tg_place_of *p = &w->places[i];

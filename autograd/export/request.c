@@ -1,5 +1,6 @@
 /* What an export is asked for: checked, found on the tape, and placed in memory. */
 #include "autograd/export/writer.h"
+#include "autograd/ops.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <ctype.h>
@@ -57,8 +58,8 @@ static bool take_step(tg_writer *w, const tg_export_step *s)
     const tg_tape *tape = (const tg_tape *)w->program;
     const tg_export_tensor loss = {.tensor = s->loss};
     bool has_gradients = false;
-    w->function[TG_STEP] = (tg_exported){.port = {&s->input, &s->target}, .trains = true};
-    tg_exported *f = &w->function[w->functions++];
+    tg_exported *f = &w->function[TG_STEP];
+    *f = (tg_exported){.port = {&s->input, &s->target}, .name = {"x", "y"}, .trains = true};
     if (!(f->argument[0] = value_of(w, &s->input, true)) || !(f->argument[1] = value_of(w, &s->target, true)) ||
         !(f->result = value_of(w, &loss, false)))
         return false;
@@ -72,20 +73,77 @@ static bool take_step(tg_writer *w, const tg_export_step *s)
     return !tape->not_replayed || refuse(w, tape->not_replayed);
 }
 
+/* One of the tensors of tg_export_next as a value. */
+static const tg_value *tensor_of(tg_writer *w, tg_tensor tensor, bool is_argument)
+{
+    return value_of(w, &(tg_export_tensor){.tensor = tensor}, is_argument);
+}
+
+static bool is_whole_number(const tg_value *value)
+{
+    return value->dtype == TG_I32 && value->size == 1;
+}
+
+static bool take_state(tg_writer *w, const tg_export_state *state)
+{
+    const tg_value *before = tensor_of(w, state->before, true),
+                   *after = before ? tensor_of(w, state->after, false) : NULL;
+    if (!after)
+        return false;
+    const int64_t most = state->grows && before->shape->rank == 3 ? before->shape->dim[1] : 1;
+    if (before->dtype != after->dtype || before->dtype == TG_I32 || before->size != most * after->size)
+        return refuse(w, "a state before and after a token is not of the same type and shape");
+    return !state->grows || most == w->config->next->most || refuse(w, "a state that grows is not [1, most, size]");
+}
+
+static bool take_next(tg_writer *w, const tg_export_next *next)
+{
+    static const tg_export_tensor plain;
+    tg_exported *f = &w->function[TG_NEXT];
+    *f = (tg_exported){.port = {&plain, &plain}, .name = {"&token", "&reading.count"}};
+    if (!(f->argument[0] = tensor_of(w, next->token, true)) || !(f->result = tensor_of(w, next->logits, false)) ||
+        (next->position.value && !(f->argument[1] = tensor_of(w, next->position, true))))
+        return false;
+    if (!is_whole_number(f->argument[0]) || (f->argument[1] && !is_whole_number(f->argument[1])))
+        return refuse(w, "token and position are not one i32 each");
+    if (next->states < 0 || next->states > TG_EXPORT_STATES || next->most < 0 || next->most > INT32_MAX ||
+        (next->most == 0 && (f->argument[1] || next->states == 0)))
+        return refuse(w, "a function for one token has no position without `most`, and a state or `most`");
+    for (int i = 0; i < next->states; i++)
+        if (!take_state(w, &next->state[i]))
+            return false;
+    return true;
+}
+
+/* What grows is read by an operation that knows how many rows there are so far. */
+static bool check_growing(tg_writer *w)
+{
+    const tg_place_of *places = w->function[TG_NEXT].places;
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        for (int k = 0; k < value->input_count && places[i].kind != TG_PLACE_NONE; k++)
+            if (places[value->inputs[k]->index].grows && value->op != &tg_op_self_attention_last &&
+                w->config->next->most > 1)
+                return tg_program_fail(w->program, "export: the operation %s reads a state that grows",
+                                       value->op->name);
+    }
+    return true;
+}
+
 static bool take(tg_writer *w, const tg_export_config *config)
 {
-    tg_exported *f = &w->function[w->functions++];
-    *f = (tg_exported){.port = {&config->input, NULL}};
+    tg_exported *f = &w->function[TG_PREDICT];
+    *f = (tg_exported){.port = {&config->input, NULL}, .name = {"x"}};
     if (!is_identifier(w->name))
         return refuse(w, "the name is not one of C");
     if (!(f->argument[0] = value_of(w, &config->input, true)) || !(f->result = value_of(w, &config->output, false)))
         return false;
-    return !config->step || take_step(w, config->step);
+    return (!config->next || take_next(w, config->next)) && (!config->step || take_step(w, config->step));
 }
 
 void tg_writer_end(tg_writer *w)
 {
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < TG_FUNCTIONS; k++)
         free(w->function[k].places);
 }
 
@@ -98,18 +156,25 @@ bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config
     *w = (tg_writer){.program = &tape->program, .config = config, .name = config->name ? config->name : "net"};
     if (!take(w, config))
         return false;
-    for (int k = 0; k < w->functions; k++) {
-        w->function[k].places = calloc((size_t)w->program->count, sizeof *w->places);
-        if (!w->function[k].places)
+    for (int k = 0; k < TG_FUNCTIONS; k++) {
+        tg_exported *f = &w->function[k];
+        f->places = calloc((size_t)w->program->count, sizeof *w->places);
+        if (!f->places)
             return refuse(w, "out of memory");
-        tg_places_mark(w, &w->function[k]);
-        if (!find_type(w, &w->function[k], &found))
+        if (f->result && k == TG_NEXT)
+            tg_places_states(w, f);
+        if (f->result)
+            tg_places_mark(w, f);
+        if (!find_type(w, f, &found))
             return false;
     }
+    if (!check_growing(w))
+        return false;
     if (!config->step)
-        tg_places_transpose(w, &w->function[TG_PREDICT]);
+        tg_places_transpose(w);
     tg_places_weights(w);
-    for (int k = 0; k < w->functions; k++)
-        tg_places_values(w, &w->function[k]);
+    for (int k = 0; k < TG_FUNCTIONS; k++)
+        if (w->function[k].result)
+            tg_places_values(w, &w->function[k]);
     return true;
 }

@@ -111,6 +111,8 @@ double tg_writer_word(const tg_value *value, const char *word)
         return tg_writer_onnx_type(value->dtype);
     if (strcmp(name, "queries") == 0)
         return (double)queries_together(value->inputs[1]);
+    if (strcmp(name, "positions") == 0)
+        return (double)value->inputs[0]->shape->dim[value->inputs[0]->shape->rank - 2];
     if (strcmp(name, "rank") == 0)
         return value->shape->rank;
     if (strcmp(name, "columns") == 0)
@@ -194,6 +196,8 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
         snprintf(line, size, "v%lld", (long long)named->index);
     else if (is_loss || is_bias)
         snprintf(line, size, "NULL");
+    else if (strcmp(word, "positions") == 0 && w->places[value->inputs[0]->index].grows)
+        snprintf(line, size, "((size_t)reading.count + 1)");
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
     else if (list_of(value, word, &list))

@@ -19,6 +19,7 @@ typedef enum tg_place_kind {
     TG_PLACE_WEIGHTS,   /* the static array `weights`, or `constants` of an i32 */
     TG_PLACE_GRADIENTS, /* the static array `gradients` */
     TG_PLACE_ARGUMENT,  /* an argument of the function */
+    TG_PLACE_STATE,     /* the static array `reading.state` */
     TG_PLACE_VIEW,      /* in the memory of its input */
 } tg_place_kind;
 
@@ -29,22 +30,24 @@ typedef struct tg_place_of {
     int64_t last;                    /* the last value that reads it */
     bool transposed;                 /* the file has this matrix transposed */
     bool adds;                       /* adds to an existing gradient */
+    bool state, grows;               /* the `before` of a state; and rows of all tokens so far (tg_export_state) */
     const char *argument;
 } tg_place_of;
 
-/* A function of the file: PREDICT, or a training step, STEP. */
-enum { TG_PREDICT, TG_STEP };
+/* A function of the file: a prediction, one token of a sequence, a training step. */
+enum { TG_PREDICT, TG_NEXT, TG_STEP, TG_FUNCTIONS };
 typedef struct tg_exported {
-    const tg_value *argument[2]; /* x and y; the second may be NULL */
+    const tg_value *argument[2]; /* x and y, or token and position; the second may be NULL */
     const tg_export_tensor *port[2];
-    const tg_value *result;
-    bool trains; /* the gradients of parameters are results too */
+    const char *name[2];    /* of the arguments in C */
+    const tg_value *result; /* NULL: the file does not have this function */
+    bool trains;            /* the gradients of parameters are results too */
     tg_place_of *places;
 } tg_exported;
 
 /* Sizes of the file's arrays, in elements. The weights begin with the parameters. */
 typedef struct tg_sizes {
-    int64_t memory, integers, weights, parameters, constants;
+    int64_t memory, integers, weights, parameters, constants, states;
 } tg_sizes;
 
 /* Neighbouring parameters with the same weight decay, or none: one loop updates them. */
@@ -59,8 +62,7 @@ typedef struct tg_writer {
     tg_program *program;
     const tg_export_config *config;
     const char *name;
-    tg_exported function[2];
-    int functions;
+    tg_exported function[TG_FUNCTIONS];
     tg_sizes sizes;
     tg_update_run updated; /* parameters whose update is not written yet */
     tg_place_of *places;   /* [program->count]: places of values in the current function */
@@ -112,9 +114,10 @@ bool tg_writer_loops(tg_writer *w);
 /* ---- places.c ---- */
 
 /* Find the values that a function needs; the weights that the file stores transposed, matrices that only tg_linear
- * reads, so that the innermost loop of the product is contiguous; and the places of weights and values. */
+ * reads, so that the innermost loop of the product is contiguous; and the places of states, weights and values. */
+void tg_places_states(tg_writer *w, const tg_exported *f);
 void tg_places_mark(tg_writer *w, const tg_exported *f);
-void tg_places_transpose(tg_writer *w, const tg_exported *f);
+void tg_places_transpose(tg_writer *w);
 void tg_places_weights(tg_writer *w);
 void tg_places_values(tg_writer *w, const tg_exported *f);
 

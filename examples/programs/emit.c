@@ -45,8 +45,10 @@ static const program_option table[] = {
 
 static const options_program program = {
     .name = "emit",
-    .about = "Writes a model that train has saved as one file of C99, which needs nothing but the C library: "
-             "int net_predict(const float *x, float *y) for one row, image or text.",
+    .about =
+        "Writes a model that train has saved as one file of C99, which needs nothing but the C library: "
+        "int net_predict(const float *x, float *y) for one row, image or text; int net_next(int32_t token, float *y) "
+        "for one more character of a text.",
     .table = table,
     .given_offset = offsetof(emit_settings, given),
     .after = "Inputs and outputs are in the units of the data; the standardisation, and the names of columns, classes "
@@ -60,6 +62,7 @@ static const options_program program = {
 typedef struct ports {
     tg_export_config config;
     tg_export_step step;
+    tg_export_next next;
     double *number;             /* means of inputs and outputs, scales, and limits */
     const char **name;          /* of inputs, then of outputs */
     char (*letters)[8], *texts; /* memory for names that are made here */
@@ -162,6 +165,13 @@ static bool record(ports *p, tg_tape *tape, const tg_card *c, const tg_model *mo
     return zeros && tg_ok(p->config.output.tensor);
 }
 
+/* Records one token of a text, if the model can be read token by token. */
+static bool record_next(ports *p, tg_tape *tape, const tg_model *model)
+{
+    p->config.next = tg_decoder_record(model, tape, &p->next) ? &p->next : NULL;
+    return !tg_tape_error(tape);
+}
+
 /* Records a training step on a batch of zeros, which serve as rows, labels, targets or characters. */
 static bool record_step(ports *p, tg_tape *tape, const tg_card *c, const tg_model *model, const emit_settings *s)
 {
@@ -245,7 +255,8 @@ static bool export_model(const emit_settings *s, const tg_card *c, const tg_mode
     tg_model_spec_describe(&c->spec, title, sizeof title);
     tg_tape *tape = tg_tape_new();
     bool fine = tape && (c->task == TG_CARD_LETTERS ? describe_letters(&p, c) : describe_rows(&p, c)) &&
-                record(&p, tape, c, model) && (!s->train || record_step(&p, tape, c, model, s));
+                record(&p, tape, c, model) && (s->onnx || s->table || s->dot || record_next(&p, tape, model)) &&
+                (!s->train || record_step(&p, tape, c, model, s));
     if (!fine)
         tg_fail(error, "%s", tape && tg_tape_error(tape) ? tg_tape_error(tape) : "out of memory");
     fine = fine && write_as(s->onnx    ? ONNX

@@ -14,19 +14,33 @@
 
 #include "nn/layers/layer.h"
 
-typedef struct tg_past {
-    int64_t most, seen; /* positions: room, and those before this pass */
-    int next;           /* the number of the next room that is asked for in this pass */
-    int count;
-    void **rooms; /* [count] */
-} tg_past;
+/* What one layer keeps: its numbers, and the tensors of the latest pass before and after the pass's positions. */
+typedef struct tg_past_room {
+    void *numbers;
+    tg_tensor before, after;
+    bool grows; /* rows of all positions, and `after` has those of this pass */
+} tg_past_room;
 
-/* The layer's own memory in this pass, the same in the next one; zeros at first. NULL, with an error on the tape, if
- * out of memory. */
-void *tg_past_room(tg_past *past, tg_tape *tape, size_t bytes);
+struct tg_past {
+    int64_t most, seen;  /* positions: room, and those before this pass */
+    bool copies;         /* tensors do not borrow the rooms, as the tape will outlive them */
+    bool apart;          /* a layer keeps keys and values apart: attention is several operations */
+    tg_tensor positions; /* of the latest pass, i32: seen, seen + 1, ...; TG_NONE: no layer has asked for them */
+    int next;            /* the number of the next room that is asked for in this pass */
+    int count;
+    tg_past_room *rooms; /* [count] */
+};
+
+/* The state of a layer before this pass, zeros at first. It is room number past->next before the call, for
+ * tg_past_leave, which sets the state after it; false, if that is inert or out of memory. */
+tg_tensor tg_past_state(tg_past *past, tg_tape *tape, tg_dtype dtype, tg_shape shape);
+bool tg_past_leave(tg_past *past, int room, tg_tensor after);
 
 /* Appends rows [1, positions, size] to those of earlier passes; returns all of them, [1, seen + positions, size]. */
 tg_tensor tg_past_append(tg_past *past, tg_tensor rows);
+
+/* The numbers of the pass's positions, i32 [count]. */
+tg_tensor tg_past_positions(tg_past *past, tg_tape *tape, int64_t count);
 
 /* Ends a pass of so many positions. */
 void tg_past_advance(tg_past *past, int64_t positions);

@@ -16,6 +16,7 @@
 #ifndef TG_DECODER_H
 #define TG_DECODER_H
 
+#include "autograd/export.h"
 #include "nn/models/model.h"
 
 TG_API_BEGIN
@@ -45,6 +46,11 @@ void tg_decoder_restart(tg_decoder *decoder);
 const char *tg_decoder_error(const tg_decoder *decoder);
 
 void tg_decoder_free(tg_decoder *decoder);
+
+/* Records what a decoder computes for one token, the last that it has room for, on a tape: for the function NAME_next of
+ * exported C (tg_export_config.next). The tensors are of the tape. False, with an error on the tape if there is one, if
+ * the model cannot be read token by token, or if its attention is not one operation, as with rotary positions. */
+bool tg_decoder_record(const tg_model *model, tg_tape *tape, tg_export_next *next);
 
 TG_API_END
 #endif

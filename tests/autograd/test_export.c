@@ -275,6 +275,140 @@ START_TEST(without_fused_products_the_bits_are_those_of_the_baseline)
 }
 END_TEST
 
+/* ---- sequences, read token by token ---- */
+
+enum { NEW_SEQUENCE = -2 };
+
+/* A program that reads each token of standard input, and writes the logits; sevens, if the token is refused. */
+static void write_reader(int vocabulary)
+{
+    char text[1000];
+    const int length = snprintf(text, sizeof text,
+                                "#include <stdint.h>\n#include <stdio.h>\n"
+                                "void net_begin(void);\nint net_next(int32_t token, float *y);\n"
+                                "static float y[%d];\n"
+                                "int main(void)\n{\n    int32_t token;\n"
+                                "    while (fread(&token, sizeof token, 1, stdin) == 1) {\n"
+                                "        if (token == %d)\n            net_begin();\n"
+                                "        else if (net_next(token, y) != 0)\n"
+                                "            for (int i = 0; i < %d; i++)\n                y[i] = 7;\n"
+                                "        if (token != %d && fwrite(y, sizeof y, 1, stdout) != 1)\n"
+                                "            return 3;\n    }\n    return 0;\n}\n",
+                                vocabulary, NEW_SEQUENCE, vocabulary, NEW_SEQUENCE);
+    temporary_write("driver.c", text, (size_t)length);
+}
+
+/* The logits of a decoder for these tokens, [count, vocabulary] as one tensor; sevens for what it cannot read. */
+static tg_tensor logits_of_decoder(const tg_model *model, const int32_t *tokens, int64_t count, int vocabulary)
+{
+    tg_decoder *decoder = tg_decoder_new(model, INT64_MAX);
+    float *all = malloc((size_t)(count * vocabulary) * sizeof *all), *to = all;
+    for (int64_t i = 0; i < count; i++) {
+        if (tokens[i] == NEW_SEQUENCE) {
+            tg_decoder_restart(decoder);
+            continue;
+        }
+        const bool fits = tokens[i] >= 0 && tokens[i] < vocabulary;
+        const float *logits = fits ? tg_f32(tg_decoder_read(decoder, tokens + i, 1)) : NULL;
+        for (int k = 0; k < vocabulary; k++)
+            *to++ = logits ? logits[k] : 7;
+    }
+    const tg_tensor y = tg_constant(tape, TG_F32, all, TG_SHAPE((to - all) / vocabulary, vocabulary));
+    tg_decoder_free(decoder);
+    free(all);
+    return y;
+}
+
+/* A sequence up to the context and beyond it, with tokens that do not exist, and two shorter ones. */
+static void expect_reading(net_spec spec, bool trains, compilers_of which)
+{
+    enum { TOKENS = 40 };
+    tg_export_next next;
+    tg_model_spec_complete(&spec);
+    tg_model *model = exported_model(&spec);
+    tg_tensor x;
+    const tg_tensor y = exported_prediction(&spec, model, tape, &x);
+    ck_assert_msg(tg_decoder_record(model, tape, &next), "%s", tg_tape_error(tape));
+    const tg_tensor target = tg_constant(tape, TG_I32, (int32_t[64]){0}, TG_SHAPE(1, spec.context)),
+                    loss = trains ? tg_cross_entropy(tg_model_forward(model, x, NULL), target) : y;
+    ck_assert(!trains || tg_backward(loss));
+    const tg_export_step step = {.input = {x}, .target = {target}, .loss = loss};
+    free(exported(&(tg_export_config){.input = {x}, .output = {y}, .next = &next, .step = trains ? &step : NULL}));
+    int32_t tokens[TOKENS];
+    for (int i = 0; i < TOKENS; i++)
+        tokens[i] = i == 3               ? -1
+                    : i == 5             ? spec.vocabulary
+                    : i == 28 || i == 33 ? NEW_SEQUENCE
+                                         : i * i % spec.vocabulary;
+    temporary_write("rows", tokens, sizeof tokens);
+    write_reader(spec.vocabulary);
+    expect_built(logits_of_decoder(model, tokens, TOKENS, spec.vocabulary), which);
+    tg_model_free(model);
+    tg_tape_reset(tape);
+}
+
+START_TEST(tokens_one_by_one_give_the_bits_of_the_decoder)
+{
+    static const net_spec specs[] = {
+        {.model = "rnn", .norm = "none", .vocabulary = 9, .layers = 2, .width = 21, .context = 12, .hidden = "13"},
+        {.model = "gru", .norm = "layer", .vocabulary = 31, .layers = 1, .width = 16, .context = 12, .hidden = "8"},
+        {.model = "lstm", .norm = "none", .vocabulary = 31, .layers = 3, .width = 16, .context = 5, .hidden = "16"},
+        {.model = "gpt", .norm = "layer", .vocabulary = 31, .layers = 2, .heads = 4, .width = 32, .context = 20},
+        {.model = "gpt",
+         .norm = "rms",
+         .vocabulary = 5,
+         .layers = 1,
+         .heads = 4,
+         .kv_heads = 2,
+         .width = 16,
+         .context = 12,
+         .activation = "swiglu",
+         .post_norm = true},
+        {.model = "gpt", .norm = "layer", .vocabulary = 5, .layers = 1, .heads = 2, .width = 8, .context = 1}};
+    enum { SPECS = sizeof specs / sizeof specs[0] };
+    for (int i = 0; i < SPECS; i++)
+        expect_reading(specs[i], i == 3, todays(i, COMPILERS_ALL));
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_token_by_token_is_refused)
+{
+    tg_export_next next = {0};
+    net_spec spec = {.model = "gpt", .vocabulary = 9, .layers = 1, .width = 16, .context = 12, .rotary = true};
+    tg_model_spec_complete(&spec);
+    tg_model *model = exported_model(&spec);
+    ck_assert(!tg_decoder_record(model, tape, &next));
+    ck_assert_ptr_null(tg_tape_error(tape));
+    ck_assert(!tg_decoder_record(NULL, tape, &next) && !tg_decoder_record(model, NULL, &next));
+    tg_model_free(model);
+    const int32_t zero[2] = {0};
+    const float zeros[6] = {0};
+    const tg_tensor token = tg_constant(tape, TG_I32, zero, TG_SHAPE(1, 1)),
+                    pair = tg_constant(tape, TG_I32, zero, TG_SHAPE(1, 2)),
+                    state = tg_constant(tape, TG_F32, zeros, TG_SHAPE(1, 2, 3)),
+                    sum = tg_sum_over(state, TG_AXES(1), true);
+    tg_export_config config = {.input = {token}, .output = {sum}, .next = &next};
+    const struct {
+        tg_export_next next;
+        const char *problem;
+    } wrong[] = {
+        {{.token = pair, .logits = sum, .most = 2}, "token and position are not one i32 each"},
+        {{.token = token, .logits = sum}, "has no position without `most`, and a state or `most`"},
+        {{.token = token, .logits = sum, .position = token}, "has no position without `most`"},
+        {{.token = token, .logits = sum, .states = 1, .state = {{state, sum, false}}}, "of the same type and shape"},
+        {{.token = token, .logits = sum, .states = 1, .state = {{sum, sum, false}}}, "an input is computed"},
+        {{.token = token, .logits = sum, .most = 3, .states = 1, .state = {{state, sum, true}}},
+         "a state that grows is not [1, most, size]"},
+        {{.token = token, .logits = sum, .most = 2, .states = 1, .state = {{state, sum, true}}},
+         "the operation sum_over reads a state that grows"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        next = wrong[i].next;
+        ck_assert_uint_eq(tg_export(tape, &config, NULL, 0), 0);
+        expect_error(wrong[i].problem);
+    }
+}
+END_TEST
+
 /* ---- the training step ---- */
 
 enum { ROWS = 4 };
@@ -592,15 +726,6 @@ START_TEST(the_program_writes_what_train_has_kept)
 }
 END_TEST
 
-/* ---- the page ---- */
-
-int export_of_the_page(void);
-#define main export_of_the_page
-#define tape tape_of_the_page
-#include "docs/export/step.c"
-#undef tape
-#undef main
-
 static char *whole_file(const char *path)
 {
     char *text = calloc(1, 1 << 20);
@@ -610,6 +735,56 @@ static char *whole_file(const char *path)
     fclose(file);
     return text;
 }
+
+/* Copies a program of docs/export/. */
+static void write_page(const char *name)
+{
+    char path[100];
+    snprintf(path, sizeof path, "docs/export/%s", name);
+    char *text = whole_file(path);
+    temporary_write(name, text, strlen(text));
+    free(text);
+}
+
+/* The net reads on beyond the context that it was trained with, gpt up to it. */
+static void expect_said(const char *model, int length)
+{
+    const char *const text = "the quick brown fox jumps over the lazy dog";
+    char lines[2000] = "";
+    while (strlen(lines) + strlen(text) < sizeof lines)
+        strcat(lines, text);
+    temporary_write("words.txt", lines, strlen(lines));
+    expect_fine(train_run("train",
+                          "--data text:words.txt --model %s --context 16 --width 16 --epochs 30 --no-plots --out %s",
+                          model, model));
+    expect_fine(train_run("emit", "--model %s --out net.c", model));
+    expect_fine(
+        train_run("predict", "--model %s --prompt jump --length %d --temperature 0 > predicted", model, length));
+    write_page("say.c");
+    ck_assert(compiler_build(first(), "net.c say.c"));
+    ck_assert_int_eq(shell("{ printf jump; ./net jump %d; } > said", length), 0);
+    char *said = strdup(temporary_text("said"));
+    ck_assert_uint_eq(strlen(said), (size_t)length + 4);
+    ck_assert_int_eq(strncmp(said, temporary_text("predicted"), strlen(said)), 0);
+    free(said);
+}
+
+START_TEST(the_program_says_what_predict_says)
+{
+    expect_said("gru", 40);
+    expect_said("lstm", 40);
+    expect_said("gpt", 12);
+}
+END_TEST
+
+/* ---- the page ---- */
+
+int export_of_the_page(void);
+#define main export_of_the_page
+#define tape tape_of_the_page
+#include "docs/export/step.c"
+#undef tape
+#undef main
 
 START_TEST(the_page_shows_what_its_program_writes)
 {
@@ -648,18 +823,21 @@ Suite *export_suite(void)
           *steps = new_case(suite, "steps");
     tcase_add_loop_test(operations, operations_give_the_bits_of_their_kernels, 0, 2 * PARTS);
     tcase_add_loop_test(models, models_give_the_same_bits, 0, 4);
+    tcase_add_test(new_case(suite, "reading"), tokens_one_by_one_give_the_bits_of_the_decoder);
     tcase_add_test(models, activations_give_the_same_bits);
     tcase_add_test(models, without_fused_products_the_bits_are_those_of_the_baseline);
     TCase *rest = new_case(suite, "rest"), *programs = tcase_create("programs");
     tcase_add_test(rest, names_end_no_comment_and_no_string);
     tcase_add_test(rest, weights_may_lie_in_a_file_of_their_own);
     tcase_add_test(rest, what_cannot_be_exported_is_refused);
+    tcase_add_test(rest, what_cannot_be_read_token_by_token_is_refused);
     tcase_add_test(rest, an_index_out_of_range_is_reported);
     tcase_add_test(rest, want_of_memory_is_an_error);
     tcase_add_test(rest, the_page_shows_what_its_program_writes);
     tcase_set_timeout(programs, 600);
     tcase_add_checked_fixture(programs, train_folder_make, temporary_folder_remove);
     tcase_add_test(programs, the_program_writes_what_train_has_kept);
+    tcase_add_test(programs, the_program_says_what_predict_says);
     suite_add_tcase(suite, programs);
     tcase_add_test(steps, thousand_steps_leave_the_same_weights);
     tcase_add_loop_test(steps, models_train_to_the_same_weights, 0, 2);

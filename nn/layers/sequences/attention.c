@@ -151,6 +151,7 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
         p.k = tg_rotary_turn(context->rotary, p.k);
     }
     if (context && context->past && !crosses) {
+        context->past->apart = true;
         p.k = with_past(context->past, p.k);
         p.v = with_past(context->past, p.v);
     }

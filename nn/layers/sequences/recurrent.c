@@ -228,22 +228,15 @@ static tg_tensor forward_on(const tg_recurrent *r, tg_tensor x, tg_past *past)
 {
     if (!fits("tg_recurrent_forward", r, x, 3))
         return TG_NONE;
-    tg_tape *tape = tg_tape_of(x);
-    const tg_dtype dtype = tg_dtype_of(x);
     const tg_shape shape = TG_SHAPE(1, r->config.hidden);
-    const size_t bytes = (size_t)r->config.hidden * tg_dtype_size(dtype);
-    char *room = tg_past_room(past, tape, 2 * bytes);
-    if (!room)
-        return TG_NONE;
     const bool cell = cells[r->config.cell].states > 1;
-    tg_recurrent_state state = {tg_constant(tape, dtype, room, shape),
-                                cell ? tg_constant(tape, dtype, room + bytes, shape) : TG_NONE};
+    const int room = past->next;
+    tg_recurrent_state state = {.h = tg_past_state(past, tg_tape_of(x), tg_dtype_of(x), shape)};
+    if (cell)
+        state.c = tg_past_state(past, tg_tape_of(x), tg_dtype_of(x), shape);
     const tg_tensor y = tg_recurrent_forward(r, x, TG_NONE, &state);
-    const void *h = tg_data(state.h), *c = cell ? tg_data(state.c) : h;
-    if (!h || !c)
+    if (!tg_past_leave(past, room, state.h) || (cell && !tg_past_leave(past, room + 1, state.c)))
         return TG_NONE;
-    memcpy(room, h, bytes);
-    memcpy(room + bytes, c, bytes);
     return y;
 }
 

@@ -24,12 +24,17 @@ bool tg_decoder_reads(const tg_model *model)
     return model && model->kind == &tg_char_rnn_kind && !((const tg_char_rnn_config *)model->config)->last;
 }
 
+/* The most tokens that the model has positions for. */
+static int64_t context_of(const tg_model *model)
+{
+    return model->kind == &tg_transformer_kind ? ((const tg_transformer_config *)model->config)->context : INT64_MAX;
+}
+
 tg_decoder *tg_decoder_new(const tg_model *model, int64_t most)
 {
     if (!tg_decoder_reads(model) || most < 1)
         return NULL;
-    const int64_t context =
-        model->kind == &tg_transformer_kind ? ((const tg_transformer_config *)model->config)->context : INT64_MAX;
+    const int64_t context = context_of(model);
     tg_decoder *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
@@ -40,18 +45,23 @@ tg_decoder *tg_decoder_new(const tg_model *model, int64_t most)
     return NULL;
 }
 
-/* One pass: the logits after these tokens. The last layer sees the last position only. */
-static tg_tensor pass_of(tg_decoder *d, const int32_t *tokens, int64_t count)
+/* The logits after these tokens, [1, vocabulary]. The last layer sees the last position only. */
+static tg_tensor logits_after(const tg_model *model, tg_tensor tokens, tg_past *past)
 {
-    tg_layer_pass pass = {.past = &d->past};
-    tg_tape_reset(d->tape);
-    tg_no_grad_begin(d->tape);
-    tg_tensor x = tg_borrow(d->tape, TG_I32, tokens, TG_SHAPE(1, count));
-    x = tg_model_run(NULL, d->model, x, &pass, 0, d->model->count - 1);
+    tg_layer_pass pass = {.past = past};
+    const int64_t count = tg_dim(tokens, 1);
+    tg_tensor x = tg_model_run(NULL, model, tokens, &pass, 0, model->count - 1);
     if (tg_ok(x) && count > 1)
         x = tg_narrow(x, 1, count - 1, 1);
-    x = tg_model_run(NULL, d->model, x, &pass, d->model->count - 1, 0);
-    x = tg_reshape(x, TG_SHAPE(1, tg_dim(x, -1)));
+    x = tg_model_run(NULL, model, x, &pass, model->count - 1, 0);
+    return tg_reshape(x, TG_SHAPE(1, tg_dim(x, -1)));
+}
+
+static tg_tensor pass_of(tg_decoder *d, const int32_t *tokens, int64_t count)
+{
+    tg_tape_reset(d->tape);
+    tg_no_grad_begin(d->tape);
+    const tg_tensor x = logits_after(d->model, tg_borrow(d->tape, TG_I32, tokens, TG_SHAPE(1, count)), &d->past);
     tg_no_grad_end(d->tape);
     tg_past_advance(&d->past, count);
     return x;
@@ -117,4 +127,28 @@ void tg_decoder_free(tg_decoder *d)
     tg_past_free(&d->past);
     tg_tape_free(d->tape);
     free(d);
+}
+
+/* ---- for export ---- */
+
+bool tg_decoder_record(const tg_model *model, tg_tape *tape, tg_export_next *next)
+{
+    static const int32_t zero[1];
+    if (!tape || !next || !tg_decoder_reads(model))
+        return false;
+    const bool grows = model->kind == &tg_transformer_kind;
+    tg_past past = {.most = grows ? context_of(model) : 1, .copies = true};
+    past.seen = past.most - 1;
+    *next = (tg_export_next){.most = grows ? past.most : 0};
+    tg_no_grad_begin(tape);
+    next->token = tg_named(tg_constant(tape, TG_I32, zero, TG_SHAPE(1, 1)), "token");
+    next->logits = logits_after(model, next->token, &past);
+    tg_no_grad_end(tape);
+    next->position = past.positions;
+    next->states = past.count;
+    bool fine = tg_ok(next->logits) && !past.apart && past.count <= TG_EXPORT_STATES;
+    for (int i = 0; fine && i < past.count; i++)
+        next->state[i] = (tg_export_state){past.rooms[i].before, past.rooms[i].after, past.rooms[i].grows};
+    tg_past_free(&past);
+    return fine;
 }

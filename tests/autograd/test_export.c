@@ -210,6 +210,50 @@ START_TEST(shapes_that_are_broadcast_give_the_same_bits)
 }
 END_TEST
 
+/* ---- products in vectors of 16 bytes, which no AVX has ---- */
+
+static const int64_t product_rows[] = {1, 2, 3, 5, 6, 7, 13}, product_columns[] = {1, 3, 4, 7, 8, 15, 16, 17, 37},
+                     product_steps[] = {1, 16, 19, 530};
+enum { PRODUCT_ROWS = 7, PRODUCT_COLUMNS = 9, PRODUCT_STEPS = 4 };
+
+/* a B + bias with the matrix in the file, and a B^T, of which it makes panels. */
+static tg_tensor both_products(tg_dtype dtype, int64_t m, int64_t n, int64_t k, tg_tensor first)
+{
+    const tg_tensor x = tg_add(drawn(dtype, TG_SHAPE(m, k)), first), matrix = drawn(dtype, TG_SHAPE(n, k)),
+                    once = tg_linear(x, matrix, drawn(dtype, TG_SHAPE(n))),
+                    other = tg_matmul_transposed(x, tg_add(drawn(dtype, TG_SHAPE(n, k)), first), false, true);
+    return tg_reshape(tg_add(once, other), TG_SHAPE(m * n));
+}
+
+/* One shape in six each day: compilers take long for products of constant sizes. */
+START_TEST(products_in_narrow_vectors_give_the_same_bits)
+{
+    static const compiler narrow[] = {{{"gcc"}, "gcc -O2 -mno-avx", "./net", true, ""},
+                                      {{"clang"}, "clang -O2 -mno-avx", "./net", true, ""}};
+    const tg_dtype dtype = types[_i / PRODUCT_ROWS];
+    const tg_tensor x = input_of(dtype);
+    tg_tensor made[1 + PRODUCT_COLUMNS * PRODUCT_STEPS] = {x};
+    int count = 1;
+    for (int i = (today(6) + _i) % every(6); i < PRODUCT_COLUMNS * PRODUCT_STEPS; i += every(6))
+        made[count++] = both_products(dtype, product_rows[_i % PRODUCT_ROWS], product_columns[i / PRODUCT_STEPS],
+                                      product_steps[(i + i / PRODUCT_STEPS) % PRODUCT_STEPS], x);
+    const tg_tensor y = tg_concat(made, count, 0);
+    free(exported(&(tg_export_config){.input = {x}, .output = {y}}));
+    write_driver(type_of(x), 1, type_of(y), (size_t)tg_size(y), "");
+    temporary_write("rows", tg_data(x), tg_dtype_size(dtype));
+    for (int i = 0; i < (getenv("TG_LONG") ? 2 : 1); i++) {
+#if defined __x86_64__
+        if (shell("command -v %s >/dev/null", narrow[i].needs[0]) != 0)
+            continue;
+        ck_assert(compiler_build(&narrow[i], "net.c driver.c"));
+        expect_rows(&narrow[i], y);
+#else
+        (void)narrow;
+#endif
+    }
+}
+END_TEST
+
 /* ---- the models of `train` ---- */
 
 static void expect_model(net_spec spec, compilers_of which)
@@ -769,6 +813,42 @@ static void expect_said(const char *model, int length)
     free(said);
 }
 
+/* Words reversed; words of other letters than in training are unlike all that the net has seen. */
+START_TEST(the_program_translates_as_predict_does)
+{
+    enum { WORDS = 400, TRANSLATED = 40 };
+    char pairs[WORDS * 30], sources[TRANSLATED * 12], options[100];
+    size_t used = 0, used_sources = 0;
+    tg_rng rng = tg_rng_seed(9);
+    for (int i = 0; i < WORDS + TRANSLATED; i++) {
+        char word[10] = "", back[10] = "";
+        const int length = 3 + (int)tg_rng_below(&rng, 6);
+        for (int k = 0; k < length; k++)
+            word[k] = back[length - 1 - k] = (char)('a' + tg_rng_below(&rng, 26));
+        if (i < WORDS)
+            used += (size_t)snprintf(pairs + used, sizeof pairs - used, "%s\t%s\n", word, back);
+        else
+            used_sources += (size_t)snprintf(sources + used_sources, sizeof sources - used_sources, "%s\n", word);
+    }
+    temporary_write("pairs.tsv", pairs, used);
+    temporary_write("sources", sources, used_sources);
+    for (int relative = 0; relative < 2; relative++) {
+        expect_fine(train_run("train",
+                              "--data pairs:pairs.tsv --model seq2seq --layers 1 --width 16 --heads 2 --context 10 "
+                              "--epochs 3 --no-plots %s --out m%d",
+                              relative ? "--relative" : "", relative));
+        expect_fine(train_run("emit", "--model m%d --out net.c", relative));
+        expect_fine(train_run("predict", "--model m%d --data pairs:sources > predicted", relative));
+        write_page("translate.c");
+        const char *const size = strstr(temporary_text("net.c"), "net_outputs[");
+        ck_assert_ptr_nonnull(size);
+        snprintf(options, sizeof options, "-DLETTERS=%d -DCONTEXT=10 net.c translate.c", atoi(size + 12));
+        ck_assert(compiler_build(first(), options));
+        ck_assert_int_eq(shell("./net < sources > translated && cmp translated predicted"), 0);
+    }
+}
+END_TEST
+
 START_TEST(the_program_says_what_predict_says)
 {
     expect_said("gru", 40);
@@ -822,6 +902,7 @@ Suite *export_suite(void)
     TCase *operations = new_case(suite, "operations"), *models = new_case(suite, "models"),
           *steps = new_case(suite, "steps");
     tcase_add_loop_test(operations, operations_give_the_bits_of_their_kernels, 0, 2 * PARTS);
+    tcase_add_loop_test(new_case(suite, "narrow"), products_in_narrow_vectors_give_the_same_bits, 0, 2 * PRODUCT_ROWS);
     tcase_add_loop_test(models, models_give_the_same_bits, 0, 4);
     tcase_add_test(new_case(suite, "reading"), tokens_one_by_one_give_the_bits_of_the_decoder);
     tcase_add_test(models, activations_give_the_same_bits);
@@ -838,6 +919,7 @@ Suite *export_suite(void)
     tcase_add_checked_fixture(programs, train_folder_make, temporary_folder_remove);
     tcase_add_test(programs, the_program_writes_what_train_has_kept);
     tcase_add_test(programs, the_program_says_what_predict_says);
+    tcase_add_test(programs, the_program_translates_as_predict_does);
     suite_add_tcase(suite, programs);
     tcase_add_test(steps, thousand_steps_leave_the_same_weights);
     tcase_add_loop_test(steps, models_train_to_the_same_weights, 0, 2);

@@ -101,7 +101,8 @@ size_t tg_export_weights(tg_tape *tape, const tg_export_config *config, void *by
 
 /* Writes the prediction (not the training step) as an ONNX model, opset 20, as tg_export does: one or a few nodes for
  * each value of the tape (autograd/export/onnx.def), input "x" and output "y" in the caller's units. Names of columns
- * are the metadata "inputs" and "outputs", each a JSON array. Returns 0, with the error on the tape, where ONNX has no
+ * are the metadata "inputs" and "outputs", each a JSON array. Recorded for one row, [1, ...], the graph takes any number
+ * of rows, unless an operation mixes that axis with others. Returns 0, with the error on the tape, where ONNX has no
  * such operation. */
 size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes, size_t size);
 

@@ -49,26 +49,30 @@ static void grouped_linear(const tg_writer *w, const tg_value *value, tg_text *t
     if (any)
         tg_text_add(to, "{-1, %lld})", outputs);
     else
-        tg_text_add(to, "{$shape})");
+        tg_text_add(to, "{$reshaped})");
     tg_text_add(to, value->input_count > 2 ? ", $2)" : "");
 }
 
-/* True if the first axis stays as it is: one row, of a program that predicts for one. */
-static bool reshapes_rows(const tg_value *value)
-{
-    const tg_value *from = value->inputs[0];
-    return value->size > 0 && value->shape->rank > 1 && value->shape->dim[0] == 1 && from->shape->rank > 1 &&
-           from->shape->dim[0] == 1;
-}
-
+/* Where rows move to another axis, they are the first axis meanwhile. */
 static void reshape(const tg_writer *w, const tg_value *value, tg_text *to)
 {
-    (void)w;
-    const bool rows = reshapes_rows(value);
-    tg_text_add(to, rows ? "Reshape($0, {-1" : "Reshape($0, {$shape");
-    for (int axis = 1; rows && axis < value->shape->rank; axis++)
-        tg_text_add(to, ", %lld", dim(value, axis));
-    tg_text_add(to, "})");
+    if (!tg_onnx_rows_move(value, w->rows)) {
+        tg_text_add(to, "Reshape($0, {$reshaped})");
+        return;
+    }
+    const int from = w->rows[value->inputs[0]->index], at = w->rows[value->index];
+    tg_text_add(to, "Transpose[perm={");
+    for (int axis = 0; axis < value->shape->rank; axis++)
+        tg_text_add(to, axis ? ", %d" : "%d", axis == at ? 0 : axis < at ? axis + 1 : axis);
+    tg_text_add(to, "}](Reshape(Transpose[perm={%d", from);
+    for (int axis = 0; axis < value->inputs[0]->shape->rank; axis++)
+        if (axis != from)
+            tg_text_add(to, ", %d", axis);
+    tg_text_add(to, "}]($0), {-1");
+    for (int axis = 0; axis < value->shape->rank; axis++)
+        if (axis != at)
+            tg_text_add(to, ", %lld", dim(value, axis));
+    tg_text_add(to, "}))");
 }
 
 static void conv2d(const tg_writer *w, const tg_value *value, tg_text *to)
@@ -88,18 +92,40 @@ static void matmul(const tg_writer *w, const tg_value *value, tg_text *to)
                 tb ? "Transpose[perm={$swapped1}]($1)" : "$1");
 }
 
-/* Concatenates matrices along their rows, which works for an existing axis and for a new one. */
+/* The shape of a tensor in which axis `rows` is that of another one. */
+static void put_shape_like(tg_text *to, const tg_shape *shape, int rows, int other)
+{
+    tg_text_add(to, "Concat[axis=0](");
+    for (int axis = 0; axis < shape->rank; axis++)
+        if (axis == rows)
+            tg_text_add(to, "%sShape[end=%d, start=%d]($%d)", axis ? ", " : "", rows + 1, rows, other);
+        else
+            tg_text_add(to, "%s{%lld}", axis ? ", " : "", (long long)shape->dim[axis]);
+    tg_text_add(to, ")");
+}
+
+/* Along an existing axis, or a new one. What is the same for all rows is repeated for each of them. */
 static void concat(const tg_writer *w, const tg_value *value, tg_text *to)
 {
-    (void)w;
-    long long rows = 1;
-    for (int axis = 0; axis < (int)tg_writer_word(value, "axis"); axis++)
-        rows *= dim(value, axis);
-    tg_text_add(to, "Reshape(Concat[axis=1](");
-    for (int i = 0; i < value->input_count; i++)
-        tg_text_add(to, "%sReshape($%d, {%lld, %lld})", i ? ", " : "", i, rows,
-                    (long long)value->inputs[i]->size / rows);
-    tg_text_add(to, "), {$shape})");
+    const int along = (int)tg_writer_word(value, "axis");
+    const bool stacks = tg_writer_word(value, "stack") != 0;
+    int other = 0;
+    while (w->rows && other < value->input_count && w->rows[value->inputs[other]->index] < 0)
+        other++;
+    tg_text_add(to, "Concat[axis=%d](", along);
+    for (int i = 0; i < value->input_count; i++) {
+        const tg_value *in = value->inputs[i];
+        const bool repeats = w->rows && other < value->input_count && w->rows[in->index] < 0;
+        tg_text_add(to, i ? ", %s%s$%d" : "%s%s$%d", stacks ? "Unsqueeze(" : "", repeats ? "Expand(" : "", i);
+        if (repeats) {
+            tg_text_add(to, ", ");
+            put_shape_like(to, in->shape, w->rows[value->inputs[other]->index], other);
+            tg_text_add(to, ")");
+        }
+        if (stacks)
+            tg_text_add(to, ", {%d})", along);
+    }
+    tg_text_add(to, ")");
 }
 
 /* "Transpose[perm={...}](Reshape(Slice(...)))": some columns of every position as [batch, key-value heads, heads of
@@ -108,9 +134,8 @@ static void heads_of(tg_text *to, const tg_value *value, long long from, long lo
                      long long size, const char *order)
 {
     const tg_value *x = value->inputs[0];
-    const long long positions = dim(x, -2), batch = (long long)x->size / (positions * dim(x, -1));
-    tg_text_add(to, "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {%lld, %lld, %lld, %lld, %lld}))",
-                order, from, from + key_value_heads * each * size, batch, positions, key_value_heads, each, size);
+    tg_text_add(to, "Transpose[perm={%s}](Reshape(Slice($0, {%lld}, {%lld}, {-1}), {-1, %lld, %lld, %lld, %lld}))",
+                order, from, from + key_value_heads * each * size, dim(x, -2), key_value_heads, each, size);
 }
 
 static void self_attention(const tg_writer *w, const tg_value *value, tg_text *to)
@@ -129,7 +154,7 @@ static void self_attention(const tg_writer *w, const tg_value *value, tg_text *t
     tg_text_add(to, causal ? ")), Trilu[upper=1](Expand(-INFINITY, {$0.-2, $0.-2}), Squeeze({1}))))" : ")))");
     tg_text_add(to, ",\n    ");
     heads_of(to, value, (heads + shared) * width, shared, 1, width, "0, 2, 3, 1, 4");
-    tg_text_add(to, ")), {$shape})");
+    tg_text_add(to, ")), {$reshaped})");
 }
 
 /* ---- values ---- */
@@ -170,50 +195,6 @@ static bool put_operation(tg_onnx *o, const tg_value *value)
         return !o->failed;
     }
     return refuse(o, value->op);
-}
-
-/* True if a node has the same rows as its operands, however many there are: no shape is written in it. */
-static bool keeps_rows(const tg_value *value)
-{
-    if (value->op == &tg_op_linear || value->op == &tg_op_grouped_linear || value->op == &tg_op_normalize)
-        return true;
-    if (value->op == &tg_op_reshape)
-        return reshapes_rows(value);
-    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++)
-        if (nodes[i].op == value->op)
-            return nodes[i].text && !strpbrk(nodes[i].text, "{") && strncmp(nodes[i].text, "Gather", 6) != 0 &&
-                   strncmp(nodes[i].text, "Scatter", 7) != 0;
-    return false;
-}
-
-/* Which values of the program are computed from its argument; the others are the same for all rows. To be freed; NULL
- * if out of memory. */
-static bool *find_of_argument(const tg_onnx *o)
-{
-    const tg_program *program = o->w->program;
-    bool *of_argument = calloc((size_t)program->count + 1, sizeof *of_argument);
-    for (int64_t i = 0; of_argument && i < program->count; i++) {
-        const tg_value *value = tg_program_at(program, i);
-        of_argument[i] = value == o->w->function[TG_PREDICT].argument[0];
-        for (int k = 0; value->op && k < value->input_count; k++)
-            of_argument[i] |= of_argument[value->inputs[k]->index];
-    }
-    return of_argument;
-}
-
-/* True if the program predicts for one row, and its graph does so for any number of them. What is the same for all rows,
- * such as a number or a trained scale, is repeated by the operation that meets it. */
-static bool takes_any_rows(const tg_onnx *o, const bool *of_argument)
-{
-    const tg_exported *f = &o->w->function[TG_PREDICT];
-    bool any = of_argument != NULL;
-    for (int64_t i = 0; any && i < o->w->program->count; i++) {
-        const tg_value *value = tg_program_at(o->w->program, i);
-        if (f->places[i].kind != TG_PLACE_NONE && of_argument[i])
-            any = value->shape->rank > 1 && value->shape->dim[0] == 1 && value->size > 0 &&
-                  (!value->op || keeps_rows(value));
-    }
-    return any;
 }
 
 static void put_leaf(tg_onnx *o, const tg_value *leaf)
@@ -302,8 +283,8 @@ static bool put_values(tg_onnx *o)
 
 /* ---- the model ---- */
 
-/* With `rows` the first axis has any size. */
-static void put_type(tg_text *to, int field, const char *name, const tg_value *value, bool rows)
+/* With `rows` that axis has any size. */
+static void put_type(tg_text *to, int field, const char *name, const tg_value *value, const int *rows)
 {
     const size_t info = tg_proto_begin(to, field);
     tg_proto_text(to, 1, name);
@@ -312,7 +293,7 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
     const size_t shape = tg_proto_begin(to, 2);
     for (int axis = 0; axis < value->shape->rank; axis++) {
         const size_t dimension = tg_proto_begin(to, 1);
-        if (rows && axis == 0)
+        if (rows && axis == rows[value->index])
             tg_proto_text(to, 2, "rows");
         else
             tg_proto_int(to, 1, value->shape->dim[axis]);
@@ -325,22 +306,17 @@ static void put_type(tg_text *to, int field, const char *name, const tg_value *v
 }
 
 /* Writes the shapes of all intermediate values, so that readers need not infer them. */
-static bool put_types(tg_onnx *o)
+static void put_types(tg_onnx *o)
 {
     const tg_exported *f = &o->w->function[TG_PREDICT];
-    bool *of_argument = find_of_argument(o);
-    const bool rows = takes_any_rows(o, of_argument);
     char name[TG_ONNX_NAME];
-    put_type(o->to, 11, "x", f->argument[0], rows);
-    put_type(o->to, 12, "y", f->result, rows);
+    put_type(o->to, 11, "x", f->argument[0], o->w->rows);
+    put_type(o->to, 12, "y", f->result, o->w->rows);
     for (int64_t i = 0; i < o->w->program->count; i++) {
         const tg_value *value = tg_program_at(o->w->program, i);
         if (f->places[i].kind != TG_PLACE_NONE && value->op)
-            put_type(o->to, 13, tg_onnx_name(o, value, name), value, rows && of_argument[i]);
+            put_type(o->to, 13, tg_onnx_name(o, value, name), value, o->w->rows);
     }
-    const bool known = of_argument != NULL;
-    free(of_argument);
-    return known || tg_program_fail(o->w->program, "export: out of memory");
 }
 
 /* The number of bytes of a multi-byte UTF-8 character; 0 if it is not one. */
@@ -398,8 +374,9 @@ static bool put_model(tg_onnx *o)
         tg_proto_text(o->to, 6, config->title);
     const size_t graph = tg_proto_begin(o->to, 7);
     tg_proto_text(o->to, 2, o->w->name);
-    if (!put_values(o) || !put_types(o))
+    if (!tg_onnx_find_rows(o) || !put_values(o))
         return false;
+    put_types(o);
     tg_proto_end(o->to, graph);
     put_names(o->to, "inputs", config->input.names, tg_writer_columns(f->argument[0]));
     put_names(o->to, "outputs", config->output.names, tg_writer_columns(f->result));
@@ -415,10 +392,12 @@ size_t tg_export_onnx(tg_tape *tape, const tg_export_config *config, void *bytes
     tg_writer w;
     tg_export_config prediction = config ? *config : (tg_export_config){0};
     prediction.step = NULL;
+    prediction.next = NULL;
     const bool fine = tg_writer_begin(&w, tape, config ? &prediction : NULL);
     w.text = (tg_text){bytes, size, 0};
     tg_onnx o = {.w = &w, .to = &w.text};
     const bool written = fine && put_model(&o);
+    free(w.rows);
     tg_writer_end(&w);
     return written ? w.text.used : 0;
 }

@@ -126,21 +126,24 @@ double tg_writer_word(const tg_value *value, const char *word)
                                         : NAN;
 }
 
-/* An end before the first element would count from the end; the smallest integer is clamped to the first. */
+/* An end before the first element would count from the end; the smallest integer is clamped to the first, and the
+ * largest to the last, however many rows there are. */
 static int64_t end_of_slice(const tg_value *value, int axis)
 {
     const int64_t step = tg_writer_shape(value, "step")->dim[axis];
     const int64_t end = tg_writer_shape(value, "start")->dim[axis] + step * value->shape->dim[axis];
-    return end < 0 ? INT64_MIN : end;
+    return end < 0 ? INT64_MIN : end >= value->inputs[0]->shape->dim[axis] ? INT64_MAX : end;
 }
 
 /* The list of integers that a word names; false if it names none. */
-static bool list_of(const tg_value *value, const char *word, tg_shape *list)
+static bool list_of(const tg_value *value, const char *word, const int *rows, tg_shape *list)
 {
     const tg_field *field = field_of(value, word);
     const char *input = word + strcspn(word, "0123456789");
     *list = *(*input ? value->inputs[*input - '0'] : value)->shape;
-    if (strncmp(word, "shape", 5) == 0)
+    if (strcmp(word, "reshaped") == 0 && rows && rows[value->index] >= 0)
+        list->dim[rows[value->index]] = -1;
+    if (strncmp(word, "shape", 5) == 0 || strcmp(word, "reshaped") == 0)
         return true;
     if (field && field->type == TG_FIELD_SHAPE) {
         *list = *tg_writer_shape(value, word);
@@ -200,7 +203,7 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
         snprintf(line, size, "((size_t)reading.count + 1)");
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);
-    else if (list_of(value, word, &list))
+    else if (list_of(value, word, w->rows, &list))
         put_list(&list, line, size);
     else
         snprintf(line, size, "%s", tg_writer_number(tg_writer_word(value, word), text));

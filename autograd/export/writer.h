@@ -67,6 +67,7 @@ typedef struct tg_writer {
     tg_update_run updated; /* parameters whose update is not written yet */
     tg_place_of *places;   /* [program->count]: places of values in the current function */
     const tg_value *value; /* whose code is being written */
+    int *rows; /* [program->count], of ONNX: the axis that counts rows; -1: none. NULL: one row, as recorded */
 } tg_writer;
 
 /* ---- writer.c ---- */

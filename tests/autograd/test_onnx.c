@@ -423,6 +423,54 @@ static void expect_any_rows(const char *name, const net_spec *spec)
     ck_assert_msg(memmem(temporary_text(file), (size_t)about.st_size, "\x12\x04rows", 6) != NULL, "%s", name);
 }
 
+/* Every model of `train` with every norm that it supports, except where a norm or attention mixes the first axis with
+ * others: batch norm at each position of a text, and the masks of pairs. */
+START_TEST(models_take_any_number_of_rows)
+{
+    const char *const norms[] = {"none", "layer", "rms", "batch"};
+    const net_spec others[] = {
+        {.model = "gpt",
+         .norm = "rms",
+         .vocabulary = 9,
+         .layers = 1,
+         .heads = 4,
+         .width = 32,
+         .context = 20,
+         .rotary = true},
+        {.model = "gpt",
+         .vocabulary = 9,
+         .layers = 1,
+         .heads = 4,
+         .kv_heads = 2,
+         .width = 16,
+         .context = 1,
+         .post_norm = true},
+        {.model = "lstm", .norm = "none", .vocabulary = 9, .layers = 2, .width = 7, .context = 1},
+        {.model = "convnet",
+         .norm = "group",
+         .inputs = 784,
+         .outputs = 3,
+         .image_width = 28,
+         .image_height = 28,
+         .filters = "8,8",
+         .activation = "swiglu"}};
+    char name[100];
+    net_spec spec;
+    for (int i = 0; net_models[i]; i++)
+        for (int k = 0; k < 4; k++) {
+            const tg_model_traits *traits = tg_model_traits_of(net_models[i]);
+            snprintf(name, sizeof name, "%s-%s", net_models[i], norms[k]);
+            if (exported_spec(i, norms[k], &spec) && !traits->pairs && !(k == 3 && traits->every_position))
+                expect_any_rows(name, &spec);
+        }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        snprintf(name, sizeof name, "other-%zu", i);
+        expect_any_rows(name, &others[i]);
+    }
+    expect_agreement(3e-5);
+}
+END_TEST
+
 /* Formulas, with numbers and trained numbers that are the same for all rows; layers in groups; every norm, and gates. */
 START_TEST(perceptrons_take_any_number_of_rows)
 {
@@ -563,6 +611,7 @@ Suite *onnx_suite(void)
     tcase_add_checked_fixture(runs, make_folder, remove_folder);
     tcase_set_timeout(runs, 600);
     tcase_add_test(runs, models_are_sound_and_onnxruntime_gives_their_outputs);
+    tcase_add_test(runs, models_take_any_number_of_rows);
     tcase_add_test(runs, perceptrons_take_any_number_of_rows);
     tcase_add_test(runs, units_are_sound_and_onnxruntime_standardises_as_we_do);
     tcase_add_test(runs, softened_units_are_sound_and_onnxruntime_softens_as_we_do);

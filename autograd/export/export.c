@@ -75,10 +75,10 @@ static void put_head(tg_writer *w)
                 tg_shape_text(f->result->shape, shape[1], sizeof shape[1]));
     if (w->config->next)
         tg_text_add(text,
-                    " * %s_next reads one more token of a sequence: y are the logits of the one after it. %s_begin\n"
-                    " * begins the next sequence. The result is 0, or -1, with nothing changed, if the token is out of "
-                    "range%s.\n",
-                    w->name, w->name, w->config->next->most ? " or the context is full" : "");
+                    " * %s_next reads one more token of a sequence: y are the logits of the one after it. The result "
+                    "is 0, or -1,\n"
+                    " * with nothing changed, if the token is out of range%s. %s_begin begins the next sequence.\n",
+                    w->name, w->config->next->most ? " or the context is full" : "", w->name);
     if (w->config->step)
         tg_text_add(
             text,

@@ -36,7 +36,7 @@ do for [format in "png svg"] {
     set output out . "/forms." . format
     plot data using (of("mean", column("mean"))):(row(strcol("form"))):(column("low")):(column("high")) with xerrorbars pointtype 7 pointsize 1 linewidth 2 linecolor rgb "#0072B2" title "mean, 95 % interval", \
          data using (of("seed", column("loss"))):(row(strcol("form"))) with points pointtype 6 pointsize 0.8 linewidth 1.3 linecolor rgb "#009E73" title "a seed", \
-         data using (of("published 1", column("loss"))):(row(strcol("form"))) with points pointtype 4 pointsize 1.2 linewidth 2 linecolor rgb "#D55E00" title "course report, one run", \
-         data using (of("published 2", column("loss"))):(row(strcol("form"))) with points pointtype 8 pointsize 1.4 linewidth 2 linecolor rgb "#D55E00" title "discussion 675, one run"
+         data using (of("course report", column("loss"))):(row(strcol("form"))) with points pointtype 4 pointsize 1.2 linewidth 2 linecolor rgb "#D55E00" title "course report, one run", \
+         data using (of("nanoGPT's discussion 675", column("loss"))):(row(strcol("form"))) with points pointtype 8 pointsize 1.4 linewidth 2 linecolor rgb "#D55E00" title "discussion 675, one run"
     set output
 }

@@ -342,6 +342,19 @@ START_TEST(the_reports_of_the_kept_runs_have_the_same_bytes_and_the_pages_their_
 }
 END_TEST
 
+START_TEST(the_picture_of_forms_shows_published_runs_by_their_sources)
+{
+    json_t *file = json_load_file("examples/studies/shakespeare.json", 0, NULL), *of;
+    char *script = text_of("plots/study_forms.gp");
+    size_t i;
+    json_array_foreach(json_object_get(file, "published"), i, of)
+        ASSERT_SAYS(script, json_string_value(json_array_get(of, 2)));
+    ck_assert_uint_gt(i, 0);
+    json_decref(file);
+    free(script);
+}
+END_TEST
+
 /* ---- a study of one's own ---- */
 
 /* Writes small.json, whose only run is "moons-ACTIVATION-seed1", with these options beside its own. */
@@ -664,6 +677,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, a_report_is_printed_again_from_the_kept_files);
     tcase_add_test(tests, runs_that_were_kept_with_other_options_do_not_count);
     tcase_add_test(tests, the_reports_of_the_kept_runs_have_the_same_bytes_and_the_pages_their_numbers);
+    tcase_add_test(tests, the_picture_of_forms_shows_published_runs_by_their_sources);
     tcase_add_test(tests, the_results_of_a_run_follow_from_its_epochs);
     tcase_add_test(tests, the_step_at_which_a_loss_is_reached_is_that_of_the_mean_over_20_steps);
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);

@@ -32,14 +32,6 @@ static const char *data_of(const study *s, const char *data)
     return kept;
 }
 
-/* A flag that is no option of compare. */
-static bool take_flag(json_t *options, const char *name)
-{
-    const bool is = json_is_true(json_object_get(options, name));
-    json_object_del(options, name);
-    return is;
-}
-
 /* Adds the experiment with these options, and its runs. */
 static bool add_experiment(study *s, json_t *options, const char *prefix, tg_error *error)
 {
@@ -48,8 +40,10 @@ static bool add_experiment(study *s, json_t *options, const char *prefix, tg_err
     *e = experiment_defaults();
     s->experiments = memory_grown(s->experiments, (size_t)s->experiment_count, sizeof *s->experiments);
     s->experiments[s->experiment_count++] = e;
-    e->settings.run.reconstructs = take_flag(options, "reconstructs");
-    e->settings.run.drop_last = take_flag(options, "drop-last");
+    e->settings.run.reconstructs = json_is_true(json_object_get(options, "reconstructs"));
+    e->settings.run.drop_last = json_is_true(json_object_get(options, "drop-last"));
+    json_object_del(options, "reconstructs"); /* no options of compare */
+    json_object_del(options, "drop-last");
     if (s->settings->epochs)
         json_object_set_new(options, "epochs", json_integer(s->settings->epochs));
     if (!options_take_all(compare, s->name, options, &e->settings, error))

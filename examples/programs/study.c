@@ -17,23 +17,14 @@
 static const program_option table[] = {
     {"quick", NULL, "synthetic data, small networks, few epochs: a test that takes seconds", OPTION_FLAG, AT(quick)},
     SWEEP_OPTIONS(AT(sweep)),
-    {"out", "DIR",
-     "parent of the studies' folders, which have runs.csv, report.html, report.md, pictures, and the runs", OPTION_TEXT,
-     AT(out)},
-    {"data", "DIR",
-     "folder of the data, to which the paths in a study's file are relative: mnist/ (the four files), optdigits/, "
-     "tinyshakespeare/input.txt and perldiag.pod",
-     OPTION_TEXT, AT(data)},
-    {"epochs", "N",
-     "number of epochs in place of the protocol's; finished runs are extended, never shortened; 0: the protocol's",
-     OPTION_INT, AT(epochs), 0, 100000},
-    {"only", "PATTERN",
-     "train only runs whose names match this shell pattern: '*-seed1', 'relu*lr0.001*'; the report covers all finished "
-     "runs",
-     OPTION_TEXT, AT(only)},
+    {"out", "DIR", "parent of the studies' folders of results", OPTION_TEXT, AT(out)},
+    {"data", "DIR", "folder of the data: mnist/, optdigits/, tinyshakespeare/input.txt, perldiag.pod", OPTION_TEXT,
+     AT(data)},
+    {"epochs", "N", "epochs in place of the protocol's; finished runs are extended, never shortened", OPTION_INT,
+     AT(epochs), 0, 100000},
+    {"only", "PATTERN", "train only runs whose names match this shell pattern: '*-seed1'", OPTION_TEXT, AT(only)},
     {"overwrite", NULL, "retrain runs that the folder has with other settings", OPTION_FLAG, AT(overwrite)},
-    {"report-only", NULL, "train nothing; report the runs in runs.csv of the study's folder", OPTION_FLAG,
-     AT(report_only)},
+    {"report-only", NULL, "train nothing; report the runs in runs.csv", OPTION_FLAG, AT(report_only)},
     {"no-plots", NULL, "draw nothing; a report then has no pictures", OPTION_FLAG, AT(no_plots)},
     {0}};
 

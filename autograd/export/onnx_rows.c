@@ -9,7 +9,7 @@
 /* In place of an axis: the value is the same for all rows; it mixes rows, or its nodes write how many there are. */
 enum { SAME = -1, MIXED = -2 };
 
-/* A rule returns the axis of a value, given those of all values before. None of its inputs is MIXED, and one at least
+/* A rule returns the axis of a value, given those of all values before: none of its inputs is MIXED, and one at least
  * has an axis. */
 typedef int rule(const tg_value *value, const int *rows);
 
@@ -89,17 +89,17 @@ bool tg_onnx_rows_move(const tg_value *value, const int *rows)
                elements_before(value->shape, rows[value->index]);
 }
 
-/* The axis with as many elements before it, where rows stay where they are in memory; or another one of one element. */
-static int reshape(const tg_value *value, const int *rows)
+/* Axis number `number` of those that may count rows, of one element each: first where rows stay where they are in
+ * memory, as many elements are before it. */
+static int reshape(const tg_value *value, const int *rows, int number)
 {
     const int64_t before = elements_before(value->inputs[0]->shape, of_input(value, rows, 0));
-    int other = MIXED;
-    for (int axis = value->shape->rank - 1; axis >= 0; axis--)
-        other = value->shape->dim[axis] == 1 ? axis : other;
-    for (int axis = 0; axis < value->shape->rank; axis++)
-        if (value->shape->dim[axis] == 1 && elements_before(value->shape, axis) == before)
-            return axis;
-    return other;
+    for (int moves = 0; moves < 2; moves++)
+        for (int axis = 0; axis < value->shape->rank; axis++)
+            if (value->shape->dim[axis] == 1 && (elements_before(value->shape, axis) != before) == moves &&
+                number-- == 0)
+                return axis;
+    return MIXED;
 }
 
 static int permute(const tg_value *value, const int *rows)
@@ -181,7 +181,6 @@ static rule *rule_of(const tg_op *op)
                  {&tg_op_lstm_cell, lstm_cell},
                  {&tg_op_index_select, index_select},
                  {&tg_op_one_hot, unchanged},
-                 {&tg_op_reshape, reshape},
                  {&tg_op_permute, permute},
                  {&tg_op_expand, broadcast},
                  {&tg_op_slice, slice},
@@ -197,37 +196,66 @@ static rule *rule_of(const tg_op *op)
     return op->flags & TG_ELEMENTWISE ? broadcast : NULL;
 }
 
-static int rows_of(const tg_writer *w, const tg_value *value, const int *rows)
+static int rows_of(const tg_writer *w, const tg_value *value, const int *rows, const int *tried)
 {
     int found = SAME;
+    if (w->places[value->index].kind == TG_PLACE_NONE)
+        return SAME;
     if (value == w->function[TG_PREDICT].argument[0])
         return value->shape->rank > 1 && value->shape->dim[0] == 1 && value->size > 0 ? 0 : MIXED;
-    for (int k = 0; k < value->input_count && value->op; k++) {
-        const int axis = of_input(value, rows, k);
-        if (axis == MIXED)
-            return MIXED;
-        found = axis != SAME ? axis : found;
-    }
+    for (int k = 0; k < value->input_count && value->op; k++)
+        found = of_input(value, rows, k) != SAME ? of_input(value, rows, k) : found;
     if (found == SAME)
         return SAME;
+    if (value->op == &tg_op_reshape)
+        return reshape(value, rows, tried[value->index]);
     rule *const of = rule_of(value->op);
     return of && value->size > 0 ? of(value, rows) : MIXED;
 }
 
+/* The last input of a value that is a reshape for which another axis may count rows; -1: none. */
+static int64_t undecided_input(const tg_value *value, const int *rows, const int *tried)
+{
+    int64_t found = -1;
+    for (int k = 0; k < value->input_count; k++) {
+        const tg_value *in = value->inputs[k];
+        const bool may =
+            in->op == &tg_op_reshape && rows[in->index] != SAME && reshape(in, rows, tried[in->index] + 1) != MIXED;
+        found = may && in->index > found ? in->index : found;
+    }
+    return found;
+}
+
+/* False if some value mixes rows. A reshape may have several axes of one element: where the value that reads it does not
+ * fit the first of them, the search goes back to it and takes the next one. */
+static bool find(const tg_writer *w, int *rows, int *tried)
+{
+    for (int64_t i = 0; i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        rows[i] = rows_of(w, value, rows, tried);
+        if (rows[i] != MIXED)
+            continue;
+        const int64_t back = undecided_input(value, rows, tried);
+        if (back < 0)
+            return false;
+        tried[back]++;
+        for (int64_t k = back + 1; k <= i; k++)
+            tried[k] = 0;
+        i = back - 1;
+    }
+    return rows[w->function[TG_PREDICT].result->index] == 0;
+}
+
 bool tg_onnx_find_rows(tg_onnx *o)
 {
-    const tg_exported *f = &o->w->function[TG_PREDICT];
-    int *rows = malloc(((size_t)o->w->program->count + 1) * sizeof *rows);
-    bool any = rows;
-    for (int64_t i = 0; rows && i < o->w->program->count; i++) {
-        const tg_value *value = tg_program_at(o->w->program, i);
-        rows[i] = f->places[i].kind == TG_PLACE_NONE ? SAME : rows_of(o->w, value, rows);
-        any = any && rows[i] != MIXED;
-    }
+    tg_writer *w = o->w;
+    const size_t count = (size_t)w->program->count;
+    int *rows = calloc(2 * count + 1, sizeof *rows);
     if (!rows)
-        return tg_program_fail(o->w->program, "export: out of memory");
-    o->w->rows = any && rows[f->result->index] == 0 ? rows : NULL;
-    if (!o->w->rows)
+        return tg_program_fail(w->program, "export: out of memory");
+    w->places = w->function[TG_PREDICT].places;
+    w->rows = find(w, rows, rows + count) ? rows : NULL;
+    if (!w->rows)
         free(rows);
     return true;
 }

@@ -423,8 +423,8 @@ static void expect_any_rows(const char *name, const net_spec *spec)
     ck_assert_msg(memmem(temporary_text(file), (size_t)about.st_size, "\x12\x04rows", 6) != NULL, "%s", name);
 }
 
-/* Every model of `train` with every norm that it supports, except where a norm or attention mixes the first axis with
- * others: batch norm at each position of a text, and the masks of pairs. */
+/* Every model of `train` with every norm that it supports, except where a norm mixes the first axis with others: batch
+ * norm at each position of a text. */
 START_TEST(models_take_any_number_of_rows)
 {
     const char *const norms[] = {"none", "layer", "rms", "batch"};
@@ -434,9 +434,18 @@ START_TEST(models_take_any_number_of_rows)
          .vocabulary = 9,
          .layers = 1,
          .heads = 4,
+         .kv_heads = 2,
          .width = 32,
          .context = 20,
          .rotary = true},
+        {.model = "seq2seq",
+         .norm = "rms",
+         .vocabulary = 9,
+         .layers = 2,
+         .heads = 2,
+         .width = 16,
+         .context = 8,
+         .relative = true},
         {.model = "gpt",
          .vocabulary = 9,
          .layers = 1,
@@ -460,7 +469,7 @@ START_TEST(models_take_any_number_of_rows)
         for (int k = 0; k < 4; k++) {
             const tg_model_traits *traits = tg_model_traits_of(net_models[i]);
             snprintf(name, sizeof name, "%s-%s", net_models[i], norms[k]);
-            if (exported_spec(i, norms[k], &spec) && !traits->pairs && !(k == 3 && traits->every_position))
+            if (exported_spec(i, norms[k], &spec) && !(k == 3 && traits->every_position))
                 expect_any_rows(name, &spec);
         }
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

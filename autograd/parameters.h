@@ -25,7 +25,8 @@ TG_API_BEGIN
 
 typedef struct tg_parameters tg_parameters;
 
-/* An empty set of TG_F32 or TG_F64 numbers, or NULL if out of memory. */
+/* An empty set of TG_F32 or TG_F64 numbers, or NULL if out of memory. A tape whose step has read a parameter must be
+ * reset or freed before the set is, or the model that it belongs to. */
 tg_parameters *tg_parameters_new(tg_dtype dtype);
 void tg_parameters_free(tg_parameters *set);
 

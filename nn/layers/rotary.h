@@ -17,7 +17,7 @@
 TG_API_BEGIN
 
 /* The angles of positions 0, 1, ... for an even size; constants to all derivatives. An odd size is an error of the
- * tape. */
+ * tape. A tape that rounds (tg_tape_round) rounds positions too: bfloat16 has the integers up to 256. */
 tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base);
 
 /* The rotated x, [..., positions, size]; the angles must have its positions and size. */

@@ -252,6 +252,14 @@ START_TEST(wrong_models_are_refused)
     const tg_relative none = tg_relative_add(set, "r", NULL);
     ck_assert(!tg_ok(tg_relative_forward(&none, tape, 2, 2)));
     expect_error("tg_relative_config_error");
+    const tg_relative relative = tg_relative_add(set, "s", &(tg_relative_config){.heads = 1});
+    ck_assert_int_eq(tg_relative_bucket(&relative, INT64_MIN), 15);
+    ck_assert_int_eq(tg_relative_bucket(&relative, INT64_MAX), 31);
+    static const int64_t wrong_sizes[][2] = {{-1, 2}, {2, INT64_MIN}, {INT64_MAX, 2}, {1LL << 62, 4}};
+    for (int i = 0; i < 4; i++) {
+        ck_assert(!tg_ok(tg_relative_forward(&relative, tape, wrong_sizes[i][0], wrong_sizes[i][1])));
+        expect_error("there are no scores of");
+    }
     tg_parameters_free(set);
 }
 END_TEST

@@ -48,6 +48,8 @@ int tg_relative_bucket(const tg_relative *relative, int64_t distance)
         return 0;
     const tg_relative_config *c = &relative->config;
     const int count = count_of(c), exact = count / 2, first = !c->causal && distance > 0 ? count : 0;
+    if (distance < -c->distance) /* all in one bucket, the least number, which has no opposite, among them */
+        distance = -c->distance;
     const int64_t d = !c->causal ? llabs(distance) : distance < 0 ? -distance : 0;
     if (d < exact)
         return first + (int)d;
@@ -60,9 +62,12 @@ tg_tensor tg_relative_forward(const tg_relative *r, tg_tape *tape, int64_t queri
     if (!r || !r->weight)
         return TG_FAIL(tape, "tg_relative_forward: the layer has no weight: tg_relative_config_error or "
                              "tg_parameters_error says why");
-    const bool fine = queries >= 0 && keys >= 0;
-    int32_t *bucket = fine ? calloc((size_t)(queries * keys) + 1, sizeof *bucket) : NULL,
-            *of = fine ? calloc((size_t)(queries + keys) + 1, sizeof *of) : NULL; /* distances from 1 - queries on */
+    const int64_t scores = tg_shape_size(&TG_SHAPE(queries, keys));
+    if (scores < 0)
+        return TG_FAIL(tape, "tg_relative_forward: there are no scores of %lld queries and %lld keys",
+                       (long long)queries, (long long)keys);
+    int32_t *bucket = calloc((size_t)scores + 1, sizeof *bucket),
+            *of = calloc((size_t)queries + (size_t)keys + 1, sizeof *of); /* distances from 1 - queries on */
     if (!bucket || !of) {
         free(bucket);
         free(of);

@@ -82,7 +82,7 @@ int tg_no_grad_suspend(tg_tape *tape);
 void tg_no_grad_resume(tg_tape *tape, int scopes);
 
 /* Between begin and end, what is recorded belongs to this part of the model in errors and listings: "layers.0". Pairs
- * nest. The name is copied. */
+ * nest. The name is copied, and kept until the tape is freed: name parts of a model, not steps. */
 void tg_scope_begin(tg_tape *tape, const char *name);
 void tg_scope_end(tg_tape *tape);
 

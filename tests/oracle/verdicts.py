@@ -228,6 +228,8 @@ def rows_won(runs, others, measure, redrawn, same_folds):
         share = part.max() / max(part.sum(), 1e-300) if len(set(numbers)) >= 20 else 0
         heaviest.append((share, int(part.argmax())))
     won = [(a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs)]
+    if any(run["rows"]["weighted"] for run in runs.values()):  # values are moved by weights, and in another order than losses
+        return heaviest, 0, None, None, None
     mean, _, error, degrees, _ = by_rows(won, [run["rows"]["row"] for run in runs.values()], None, redrawn)
     half = margin(error, degrees)
     return heaviest, error, mean, max(0, mean - half), min(1, mean + half)

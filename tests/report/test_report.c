@@ -597,6 +597,13 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
                                       "\"On these samples\" means for other splits of them"};
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
         ck_assert_msg(strstr(text, has[i]) != NULL, "no '%s' in\n%s", has[i], text);
+    c.about.weighted = true; /* values of rows that weigh differently are no losses */
+    FILE *out = tmpfile();
+    comparison_print(&c, "markdown", out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    ck_assert_msg(strstr(text, "Row 1 of the data") && !strstr(text, "Of single samples"), "%s", text);
 }
 END_TEST
 

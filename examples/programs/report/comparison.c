@@ -313,7 +313,8 @@ static void look_at_rows(const comparison *c, const comparison_measure *m, works
     }
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};
-    pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count, training_of(c, w));
+    if (!c->about.weighted) /* moved values are in another order than losses */
+        pair->rows_won = statistics_of_rows(w->seeds, NULL, (size_t)count, training_of(c, w));
     free(won);
 }
 

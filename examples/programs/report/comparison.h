@@ -49,6 +49,7 @@ typedef struct comparison_about {
     size_t rows;     /* or groups, of the table; 0: there is none, or their number is unknown */
     bool redrawn;    /* seeds draw training and test rows from one table, */
     bool fixed_test; /* and test rows are the same in all */
+    bool weighted;   /* rows weigh differently in the loss, and their values are moved by that */
     bool grouped;    /* splits do not divide groups of rows, which are the rows of runs: clusters */
     bool validates;  /* the runs have values of validation splits that are no larger than the test splits */
     bool same_folds; /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */

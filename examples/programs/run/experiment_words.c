@@ -159,6 +159,7 @@ runlog_about experiment_about(const experiment *e)
     about.compared.rows = e->from.is_text ? 0 : e->from.data.group ? e->from.data.groups : e->from.data.rows;
     about.compared.redrawn = is_redrawn(e);
     about.compared.fixed_test = judges_by_first(e);
+    about.compared.weighted = e->from.data.weight || e->from.class_weight;
     about.compared.grouped = e->from.data.group;
     about.compared.validates = validates(s);
     about.compared.same_folds = s->folds && s->split[0] == 'f';

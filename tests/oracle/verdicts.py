@@ -87,7 +87,8 @@ def estimate(runs, others, measure, redrawn, same_folds, validates):
     valid = None
     if validates and measure.startswith("test_"):
         on = measure.replace("test_", "best_val_")
-        valid = np.array([run[on] - (others[key][on] if others else 0) for key, run in runs.items()])
+        valid = np.array([run.get(on, math.nan) - (others[key].get(on, math.nan) if others else 0)
+                          for key, run in runs.items()])
     return by_rows(seen, [r["row"] for r in rows], valid, redrawn if others or more_is_better(measure) else 0.5)
 
 
@@ -204,7 +205,7 @@ def check_beaten(printed, groups, judged, redrawn, same_folds, validates):
         if len(beaten) == len(groups):
             sign = 1 if more_is_better(measure) else -1
             best = max(found, key=lambda activation: sign * found[activation][0][0])
-            ahead = sign * found[best][0][0] > 0
+            ahead = sign * found[best][0][0] > 1e-15  # else it is rounding
             expect("no net %sbeats the constant prediction, " % ("significantly " if ahead else "") in said[0], "'%s'" % said[0])
             p = p_of(*[found[best][0][k] for k in (0, 2, 3)])
             expect(("not significant among %d nets" % len(groups) in said[0]) == (ahead and p < 0.05), "'%s' of" % said[0], p)

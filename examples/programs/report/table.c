@@ -263,8 +263,10 @@ static void put_latex_cell(FILE *out, const char *text)
 {
     const size_t length = trimmed(text);
     for (size_t i = 0; i < length; i++)
-        if (text[i] == '-' && is_digit(text[i + 1]))
+        if (text[i] == '-' && is_digit(text[i + 1]) && (i == 0 || !isalpha((unsigned char)text[i - 1])))
             fputs(i > 0 && is_digit(text[i - 1]) ? "--" : "$-$", out);
+        else if (text[i] == '-' && i > 1 && text[i - 1] == 'e' && is_digit(text[i - 2])) /* 1e-05 */
+            fputs("$-$", out);
         else {
             const struct sign *sign = sign_at(text + i);
             const size_t size = sign ? strlen(sign->utf8) : 1;

@@ -573,6 +573,32 @@ START_TEST(a_weight_of_two_is_a_row_twice)
 }
 END_TEST
 
+static void flags_row(FILE *file, int row)
+{
+    fprintf(file, "%d,%d,%d,%s\n", row % 2, row / 2 % 2, row * row % 3 == 1, row < 20 || row % 5 == 0 ? "no" : "yes");
+}
+
+/* Validation rows have other classes than training rows, and all rows together a mean weight of 1 all the same. */
+START_TEST(a_refit_weighs_classes_as_a_training_on_all_rows)
+{
+    double loss[2];
+    write_rows("flags.csv", "a,b,c,class\n", 60, flags_row);
+    write_text_file("classes.csv", "no,9\n");
+    for (int all = 0; all < 2; all++) {
+        expect_fine(
+            train_run("train",
+                      "--data csv:flags.csv --class-weights classes.csv --test none --batch 60 --hidden 8 --epochs 3 "
+                      "--dropout 0 --optimizer sgd --schedule constant --warmup 0 --lr 0.2 --clip 0 --no-plots "
+                      "--overwrite --out m %s",
+                      all ? "--validation none" : "--validation first:20 --refit yes --nets 1"));
+        ck_assert_ptr_nonnull(strstr(train_output, all ? "3 epochs are done" : "epoch 3 of 3 is the best"));
+        expect_fine(train_run("predict", "--model m --data csv:flags.csv > p"));
+        loss[all] = printed("60 samples:", "loss ");
+    }
+    ck_assert_double_eq_tol(loss[0], loss[1], 1e-4);
+}
+END_TEST
+
 /* Weights whose mean is not 1 in the validation split, and larger ones of rows that are right. */
 static void heavy_row(FILE *file, int row)
 {
@@ -646,6 +672,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, weights_of_other_targets_or_columns_are_refused);
     tcase_add_test(tests, a_file_that_is_not_utf8_is_refused_with_its_line);
     tcase_add_test(tests, a_weight_of_two_is_a_row_twice);
+    tcase_add_test(tests, a_refit_weighs_classes_as_a_training_on_all_rows);
     tcase_add_test(tests, progress_has_the_measures_of_weighted_rows);
     tcase_add_test(tests, rows_of_weight_0_are_neither_learnt_nor_measured);
     tcase_add_test(tests, predict_says_that_weights_are_missing);

@@ -57,9 +57,10 @@ static tg_tensor loss(void *context, const tg_tensor *batch, tg_rng *training, d
                     weights = r->from->data.weight ? batch[2] : TG_NONE;
     if (!training)
         return measured(r, output, wanted, weights, score);
-    const tg_tensor mean =
+    tg_tensor mean =
         tally_loss(r->about, output, wanted, r->from->data.weight ? tg_mul_scalar(weights, r->weight_scale) : TG_NONE,
                    r->spec->label_smoothing);
+    mean = r->class_scale == 1 ? mean : tg_mul_scalar(mean, r->class_scale);
     return r->from->letters.pairs ? over_pairs(r, mean, wanted) : mean;
 }
 
@@ -238,6 +239,7 @@ static bool make(trainer *r, tg_error *error)
     if (s->start && !r->setup.begun && !card_start(s, r->model, r->from, r->about, r->setup.started, error))
         return false;
     r->weight_scale = source_weight_scale(r->from, &r->from->data.train);
+    r->class_scale = 1;
     r->dead = net_mlp(r->model) ? tg_dead_units_new(net_mlp(r->model)) : NULL;
     return true;
 }
@@ -412,6 +414,7 @@ static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part
     }
     again->r.tape = NULL;
     again->r.weight_scale = source_weight_scale(r->from, rows);
+    again->r.class_scale = rows == &again->train && net == 0 ? 1 : source_class_scale(r->from, rows);
     config.model = &again->r;
     config.train = dataset_feed_rows(&train);
     config.valid = valid ? dataset_feed_rows(&other) : (tg_fit_rows){.count = 0};

@@ -57,7 +57,8 @@ typedef struct trainer {
     tg_fit *fit;
     tg_tape *tape; /* the training steps' */
     int64_t steps_of_epoch;
-    double weight_scale;       /* makes the mean weight of the training rows 1 */
+    double weight_scale;       /* makes the mean weight of the training rows 1, */
+    double class_scale;        /* and this of a refit's with the weights of classes */
     tally sums;                /* tally of the current evaluation */
     double accuracy;           /* results of the last validation */
     double seconds, since;     /* seconds of training, and the start of the current part */

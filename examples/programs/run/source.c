@@ -55,6 +55,19 @@ double source_weight_scale(const run_source *from, const dataset_part *part)
     return data->weight ? (double)part->rows / sum : 1;
 }
 
+double source_class_scale(const run_source *from, const dataset_part *part)
+{
+    const dataset *data = &from->data;
+    double sum = 0, weighted = 0;
+    for (size_t i = 0; from->class_weight && i < part->rows; i++) {
+        const size_t row = (size_t)part->row[i];
+        const double weight = data->weight ? data->weight[row] : 1;
+        sum += weight;
+        weighted += weight * (double)from->class_weight[data->labels[row]];
+    }
+    return weighted > 0 ? sum / weighted : 1;
+}
+
 /* Balanced, the training rows of each class that has any weigh the same together; a class without any weighs 1. */
 static bool weigh_classes(run_source *from, tg_error *error)
 {

@@ -21,8 +21,7 @@ bool tg_expected(const tg_value *out, const char *format, ...)
     tg_text_add_arguments(&t, format, arguments);
     va_end(arguments);
     tg_text_place(&t, out);
-    tg_program_fail(out->program, "%s", error.text);
-    return false;
+    return tg_program_fail(out->program, "%s", error.text);
 }
 
 int tg_axis_of(tg_value *out, const tg_shape *shape, int axis)
@@ -73,7 +72,8 @@ static bool run_shape_rule(tg_value *out)
     return fits && !tg_program_failed(program);
 }
 
-/* Gives the value the shape that has been found for it: that of an input, if it is the same. */
+/* Copies the shape that has been found, which the next operation overwrites, or takes that of an input if it is equal.
+ */
 static bool keep_shape(tg_value *out)
 {
     const tg_shape *found = out->shape;
@@ -164,13 +164,14 @@ static bool check_inputs(const new_operation *o)
         if (!value || tg_tape_at(value) != o->tape)
             tg_tape_fail(o->tape, "%s: input %d is %s", o->op->name, i, tg_tape_problem(o->tape, o->inputs[i]));
         else if (!tg_run_surely_holds(&o->tape->run, value))
-            tg_tape_can_feed(o->tape, o->op, i, value);
+            tg_tape_feed(o->tape, o->op, i, value);
     }
     return !tg_program_failed(&o->tape->program);
 }
 
-/* Records why the operation cannot take this many inputs; returns false. */
-static bool admit(const new_operation *o)
+/* True if the operation is complete and takes this many inputs, for which the run has room; otherwise the error is
+ * recorded. */
+static bool is_complete(const new_operation *o)
 {
     const char *missing = tg_op_missing(o->op);
     if (missing)
@@ -197,7 +198,7 @@ static bool set_inputs(tg_value *out, const new_operation *o)
         requires_grad |= input->requires_grad;
         tg_note_read(input, out->index);
     }
-    tg_note_read(out, out->index); /* it is there when nothing reads it, too */
+    tg_note_read(out, out->index); /* if nothing else does, the pass releases it as soon as it is computed */
     out->input_count = o->count;
     out->requires_grad = requires_grad && !(out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT);
     return true;
@@ -252,29 +253,30 @@ static tg_tensor finish(const new_operation *o, tg_value *out, int64_t before)
     return (tg_tensor){0};
 }
 
+static inline tg_tensor apply(const new_operation *o)
+{
+    if (!o->tape || tg_program_failed(&o->tape->program))
+        return (tg_tensor){0};
+    tg_program *program = &o->tape->program;
+    tg_value *out = tg_repeat_operation(program, o->op, o->attributes, o->count, o->inputs);
+    if (out)
+        return finish(o, out, out->index);
+    if (!check_inputs(o))
+        return (tg_tensor){0};
+    const int64_t before = program->count;
+    return finish(o, is_complete(o) ? append_all(o) : NULL, before);
+}
+
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
 {
     if (!op || count < 1 || !inputs)
         return (tg_tensor){0};
     const tg_value *first = tg_value_of(inputs[0]);
-    const new_operation o = {first ? tg_tape_at(first) : tg_tape_of_any(inputs, count), op, attributes, count, inputs};
-    if (!o.tape || tg_program_failed(&o.tape->program))
-        return (tg_tensor){0};
-    tg_value *out = tg_repeat_operation(&o.tape->program, op, attributes, count, inputs);
-    if (out)
-        return finish(&o, out, out->index);
-    if (!check_inputs(&o))
-        return (tg_tensor){0};
-    const int64_t before = o.tape->program.count;
-    return finish(&o, admit(&o) ? append_all(&o) : NULL, before);
+    tg_tape *tape = first ? tg_tape_at(first) : tg_tape_of_any(inputs, count);
+    return apply(&(new_operation){tape, op, attributes, count, inputs});
 }
 
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
 {
-    if (!tape || !op || tg_program_failed(&tape->program))
-        return (tg_tensor){0};
-    const new_operation o = {tape, op, attributes, 0, NULL};
-    const int64_t before = tape->program.count;
-    tg_value *out = tg_repeat_operation(&tape->program, op, attributes, 0, NULL);
-    return finish(&o, out ? out : admit(&o) ? append_all(&o) : NULL, before);
+    return op ? apply(&(new_operation){.tape = tape, .op = op, .attributes = attributes}) : (tg_tensor){0};
 }

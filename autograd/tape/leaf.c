@@ -178,21 +178,17 @@ tg_tensor tg_parameter_tensor(tg_tape *tape, tg_parameter *parameter)
                            .data = parameter->data,
                            .parameter = parameter};
     tg_program *program = &tape->program;
-    /* The last step read it here for the first time: so does this one. */
-    tg_value *value = parameter->data ? tg_repeat_leaf(program, &l) : NULL;
+    if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
+        tg_program_fail(program, "parameter %s has no data", parameter->name ? parameter->name : "without a name");
+        return (tg_tensor){0};
+    }
+    tg_value *value = tg_repeat_leaf(program, &l); /* the last step read it here for the first time: so does this one */
     if (!value) {
         leaves *here = leaves_of(tape, parameter);
-        if (!here)
-            return (tg_tensor){0};
-        tg_value *leaf = known_leaf(here, program, &l);
+        tg_value *leaf = here ? known_leaf(here, program, &l) : NULL;
         if (leaf)
             return tg_is_unchanged(leaf, tape->run.began) ? tg_tensor_of(leaf) : (tg_tensor){0};
-        if (!parameter->data && tg_shape_size(&parameter->shape) > 0) {
-            tg_program_fail(&tape->program, "parameter %s has no data",
-                            parameter->name ? parameter->name : "without a name");
-            return (tg_tensor){0};
-        }
-        value = push(tape, &l);
+        value = here ? append(tape, &l) : NULL;
         if (!value)
             return (tg_tensor){0};
         note_leaf(here, value->index);

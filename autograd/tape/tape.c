@@ -113,7 +113,7 @@ bool tg_tape_may_forget(const tg_value *value)
     return tg_tape_at(value)->saves_memory && value->op && !value->is_kept && tg_is_read(value);
 }
 
-bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value)
+bool tg_tape_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value)
 {
     if (tg_run_released(value))
         return tg_tape_fail(tape,

@@ -41,12 +41,13 @@ tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count);
 /* Describes a tensor that cannot be used on this tape in this step: "an inert tensor", ...; NULL: it can. */
 const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
 
-/* True if the tape may have forgotten the elements, so that they must not be read. */
+/* True if the caller must not read the elements: the tape saves memory and may have forgotten them, in this step or in
+ * a later one that repeats it. */
 bool tg_tape_may_forget(const tg_value *value);
 
-/* True if an operation can read this value as its input number `input`; otherwise the value is forgotten, and the error
- * is recorded. */
-bool tg_tape_can_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value);
+/* Lets an operation read this value as its input number `input`: one that has been overwritten is computed again.
+ * False, with the error recorded, if it is forgotten. */
+bool tg_tape_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value);
 
 /* Computes all recorded values, unless that is postponed. */
 bool tg_tape_compute(tg_tape *tape);

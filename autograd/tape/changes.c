@@ -13,11 +13,15 @@ void tg_parameter_changed(tg_parameter *parameter)
         parameter->version = tg_next_change();
 }
 
+/* The latest change when a parameter was read: the step had placed its leaf, and the run had begun. */
+static int64_t read_at(const tg_value *leaf, int64_t began)
+{
+    return leaf->change > began ? leaf->change : began;
+}
+
 static bool has_changed(const tg_value *leaf, int64_t began)
 {
-    if (!leaf->parameter)
-        return leaf->change > began;
-    return leaf->parameter->version > (leaf->change > began ? leaf->change : began);
+    return leaf->parameter ? leaf->parameter->version > read_at(leaf, began) : leaf->change > began;
 }
 
 const tg_value *tg_changed_leaf(const tg_program *program, int64_t first, int64_t end, int64_t began)
@@ -42,7 +46,7 @@ bool tg_is_unchanged(const tg_value *leaf, int64_t began)
                                "tensor %lld has got other numbers by tg_set since the forward pass read it: call "
                                "tg_replay, or compute the forward pass again",
                                (long long)leaf->index);
-    if (leaf->parameter->made > (leaf->change > began ? leaf->change : began))
+    if (leaf->parameter->made > read_at(leaf, began))
         return tg_program_fail(leaf->program,
                                "a parameter that the forward pass read has been freed, and %s is now in its memory: "
                                "call tg_tape_reset or tg_tape_free before you free parameters, or after it compute "

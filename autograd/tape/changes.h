@@ -2,10 +2,10 @@
  *
  *     forward pass: y = w x      an optimiser's step: w = w - 0.1 g      backward pass: dy / dx = w, which w?
  *
- * Every change of a parameter, or by tg_set, gets the next number of one counter. A parameter keeps it as its version.
- * A leaf keeps the count of when its step placed it. The run keeps that of when the step, or its replay, began. To read
- * a parameter whose version is newer than both is an error. As long as nothing has changed since the
- * step began, that is one comparison for each operation.
+ * Every change of a parameter, or by tg_set, gets the next number of one counter, and a parameter has that of its latest
+ * change as its version. A leaf has the latest number when its step placed it, the run that when the step, or its
+ * replay, began. To read a parameter whose version is newer than both is an error. As long as nothing has changed since
+ * the step began, that is one comparison for each operation.
  */
 #ifndef TG_CHANGES_H
 #define TG_CHANGES_H

@@ -8,7 +8,7 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/tape/strided.h"
 
-static bool all_alike(const tg_value *out)
+static bool sizes_equal(const tg_value *out)
 {
     for (int k = 0; k < out->input_count; k++)
         if (out->inputs[k]->size != out->size)
@@ -84,7 +84,7 @@ void tg_elementwise_forward(const tg_call *call)
         loop.in[k] = call->in[k];
         loop.step[k] = 1;
     }
-    if (call->saved || all_alike(out)) { /* shapes of equal size that broadcast differ only by axes of size 1 */
+    if (call->saved || sizes_equal(out)) { /* shapes of equal size that broadcast differ only by axes of size 1 */
         run_long(out->op, &loop);
         return;
     }

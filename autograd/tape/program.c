@@ -132,28 +132,35 @@ bool tg_is_read(const tg_value *value)
 
 /* ---- scopes ---- */
 
+/* The scope of this name in the current one; NULL if there has been none. In a step that repeats the last one, that is
+ * where the next value is, so all scopes are searched only in other steps. */
+static const tg_scope *find_scope(const tg_program *program, const char *name)
+{
+    const tg_scope *outer = program->context.scope;
+    const tg_scope *scope = program->count < program->known ? tg_program_at(program, program->count)->scope : NULL;
+    while (scope && scope->parent != outer)
+        scope = scope->parent;
+    if (scope && strcmp(scope->name, name) == 0)
+        return scope;
+    scope = program->last_scope;
+    while (scope && (scope->parent != outer || strcmp(scope->name, name) != 0))
+        scope = scope->next;
+    return scope;
+}
+
 void tg_program_enter_scope(tg_program *program, const char *name)
 {
-    const tg_scope *known = program->count < program->known ? tg_program_at(program, program->count)->scope : NULL;
-    while (known && known->parent != program->context.scope)
-        known = known->parent;
-    if (known && strcmp(known->name, name) == 0) {
-        program->context.scope = known;
-        return;
-    }
-    known = program->last;
-    while (known && (known->parent != program->context.scope || strcmp(known->name, name) != 0))
-        known = known->next;
+    const tg_scope *scope = find_scope(program, name);
     tg_scope *made =
-        known ? NULL : tg_arena_take(&program->scopes, sizeof *made + strlen(name) + 1, _Alignof(tg_scope));
+        scope ? NULL : tg_arena_take(&program->scopes, sizeof *made + strlen(name) + 1, _Alignof(tg_scope));
     if (made) {
         made->parent = program->context.scope;
-        made->next = program->last;
+        made->next = program->last_scope;
         strcpy(made->name, name);
-        known = program->last = made;
+        scope = program->last_scope = made;
     }
-    if (known)
-        program->context.scope = known;
+    if (scope)
+        program->context.scope = scope;
     else
         tg_program_fail(program, "out of memory for scope %s", name);
 }

@@ -2,15 +2,17 @@
  * Internal.
  *
  *     values    [x  w  linear  relu | ... loss | the backward pass ............ ]
- *                                   ^ count: this step so far                   ^ known: the step before
+ *                this step so far   ^ count      what follows in the last step  ^ known
  *
  *     tg_value *y = tg_repeat_operation(program, ...); // the value of the step before, if this step repeats it;
  *     if (!y)                                          // otherwise what followed is cut, and
  *         y = tg_program_append(program);              // another one takes its place: count++, known = count
  *
  * Values lie in pages that never move and outlive every reset, so that a stale handle still points at a value. Its
- * serial shows that the step is over, or that the value was removed and another one has its place: it is the serial of
- * the step and, in the last byte, how many times values had been removed in the step that recorded the value.
+ * serial shows that the step is over, or that the value was removed and another one has its place. Removals are those
+ * before the value was recorded, in the step that recorded it:
+ *
+ *     serial   [ tape, 24 bits | step, 32 bits | removals, 8 bits ]
  *
  * Backward passes (tg_pass) and checkpoints (tg_region) are ranges of values, each in a list: passes in the order in
  * which they ended, checkpoints in the order in which they began.
@@ -73,14 +75,15 @@ typedef struct tg_context {
 
 struct tg_program {
     tg_list pages;              /* of TG_PAGE_VALUES values each */
-    int64_t count, known;       /* values of this step so far, and with those of the last step that follow */
-    uint64_t serial;            /* of this step, which no other step of any tape has, and of its removals so far */
+    int64_t count;              /* values of this step so far */
+    int64_t known;              /* these, and those of the last step that follow */
+    uint64_t serial;            /* of this step and its removals so far; no other step of any tape has it */
     int64_t recorded;           /* values appended so far */
     tg_arena arena;             /* attributes, inputs, shapes, passes and regions */
     tg_list passes, regions;    /* of this step, and of the last one from `next` on */
     int64_t allocations;        /* calls of malloc so far, but for those of arenas */
     tg_arena scopes;            /* of all steps */
-    const tg_scope *last;       /* the scope made last; the others follow in a list */
+    const tg_scope *last_scope; /* the one made last; the others follow in a list */
     tg_shape shape;             /* what the running shape rule finds */
     const tg_given_name *names; /* of this step, the latest first */
     tg_context context;         /* of what is recorded next */
@@ -137,7 +140,7 @@ void tg_program_free(tg_program *program);
  * not repeat. */
 void tg_program_cut(tg_program *program, int64_t count);
 
-/* By the tape: called before values from number `count` on are cut. */
+/* Called before values from number `count` on are cut. tape.c has it: it cuts what the run has for them. */
 void tg_before_cut(tg_program *program, int64_t count);
 
 /* Removes the values of this step from number `count` on, as they failed. Their handles stay inert. */

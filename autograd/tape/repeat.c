@@ -1,7 +1,5 @@
 #include "autograd/tape/repeat.h"
 
-#include "autograd/base/shape_internal.h"
-
 #include <string.h>
 
 /* The next value of the last step, if it was recorded in this context; otherwise NULL. */

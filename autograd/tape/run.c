@@ -15,7 +15,7 @@ struct tg_free_buffer {
     size_t size;
 };
 
-enum { TG_OVERWRITTEN = -1 }; /* of a slot's `until` */
+enum { OVERWRITTEN = -1 }; /* a slot's `until` in tg_run_unshare: it must be computed again */
 
 /* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
 enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = TG_BUFFER_ALIGNMENT, SMALL_ALIGNMENT = 16 };
@@ -176,12 +176,12 @@ void tg_run_release(tg_run *run, tg_value *value)
     *list = buffer;
 }
 
+/* Values can be read while their checkpoint is open; its result, while the enclosing one is. */
 bool tg_run_released(const tg_value *value)
 {
+    const tg_region *region = value->region;
     if (!value->slot.released && !tg_root_of(value)->slot.released)
         return false;
-    const tg_region *region =
-        value->region; /* values can be read while their checkpoint is open; its result, while the enclosing one is */
     while (region && region->result == value)
         region = region->parent;
     return !region || region->closed_in == tg_step_serial(value->program);
@@ -221,7 +221,7 @@ static void add_part(void *context, size_t first, size_t count)
 
 /* The buffer for a parameter's gradient: the gradient itself if that is empty or the operation can add to it, otherwise
  * scratch memory, to be added. */
-static void *place_of_gradient(tg_run *run, const tg_value *value)
+static void *buffer_of_gradient(tg_run *run, const tg_value *value)
 {
     if (!value->sink->gradient) { /* it had one when this was recorded */
         tg_program_fail(value->program, "parameter %s has no gradient any more: record the step again",
@@ -234,6 +234,7 @@ static void *place_of_gradient(tg_run *run, const tg_value *value)
                                                                                                      : NULL;
 }
 
+/* Adds what was computed into scratch memory to the gradient. */
 static void finish_gradient(tg_value *value)
 {
     enum { WORTH_SHARING = 1 << 13 };
@@ -245,7 +246,8 @@ static void finish_gradient(tg_value *value)
     parameter->has_gradient = true;
 }
 
-static bool compute(tg_run *run, tg_value *value)
+/* Computes a value, for which no feature does. */
+static bool compute_alone(tg_run *run, tg_value *value)
 {
     const tg_op *op = value->op;
     if (value->is_saved)
@@ -256,7 +258,7 @@ static bool compute(tg_run *run, tg_value *value)
         return true;
     }
     tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
-    if (value->sink && !(value->slot.data = place_of_gradient(run, value)))
+    if (value->sink && !(value->slot.data = buffer_of_gradient(run, value)))
         return false;
     if ((!value->slot.data && !tg_run_allocate(run, value)) ||
         (saved && !saved->slot.data && !tg_run_allocate(run, saved)))
@@ -281,7 +283,12 @@ bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value)
     for (; next; next = next->next)
         if (next->computes)
             return next->kind->compute(next, run, value);
-    return compute(run, value);
+    return compute_alone(run, value);
+}
+
+static bool compute(tg_run *run, tg_value *value)
+{
+    return run->is_observed ? tg_run_compute(run, run->features, value) : compute_alone(run, value);
 }
 
 void tg_run_observe(tg_run *run, tg_feature *feature, bool on)
@@ -307,14 +314,10 @@ static void poison_inputs(const tg_run *run, const tg_value *value)
 
 bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end)
 {
-    const tg_value *changed =
-        tg_latest_change() == run->began ? NULL : tg_changed_leaf(program, run->computed, end, run->began);
-    return !changed || tg_is_unchanged(changed, run->began);
-}
-
-static bool compute_next(tg_run *run, tg_value *value)
-{
-    return run->is_observed ? tg_run_compute(run, run->features, value) : compute(run, value);
+    if (tg_latest_change() == run->began) /* nearly always */
+        return true;
+    const tg_value *changed = tg_changed_leaf(program, run->computed, end, run->began);
+    return !changed || tg_is_unchanged(changed, run->began); /* which records the error */
 }
 
 bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
@@ -325,7 +328,7 @@ bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
-        if (value->op && !compute_next(run, value))
+        if (value->op && !compute(run, value))
             return false;
 #ifdef TG_DEBUG
         poison_inputs(run, value);
@@ -343,7 +346,7 @@ static size_t bytes_in_block(const tg_run *run, const tg_value *value)
     return there ? (bytes_of(value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
 }
 
-/* Moves the buffers from the old block to the new one, and marks those that have been overwritten. */
+/* Moves the buffers from the old block, where they overlap, to the new one, and marks those that were overwritten. */
 static void move_apart(tg_run *run, tg_program *program, char *to)
 {
     for (int64_t i = 0; i < run->computed; i++) {
@@ -351,26 +354,30 @@ static void move_apart(tg_run *run, tg_program *program, char *to)
         const size_t bytes = bytes_in_block(run, value);
         if (bytes == 0)
             continue;
-        value->slot.until = tg_run_overwritten(run, value) ? TG_OVERWRITTEN : TG_ALWAYS;
+        value->slot.until = tg_run_overwritten(run, value) ? OVERWRITTEN : TG_ALWAYS;
         value->slot.data = memcpy(to, value->slot.data, bytes_of(value));
         to += bytes;
     }
 }
 
-/* A value and its saved derivative are computed together, also if only one of them has been overwritten. */
+static bool is_overwritten(const tg_value *value)
+{
+    return value && value->slot.until == OVERWRITTEN;
+}
+
+/* Computes what was overwritten again, and views, which then show the new block. A value and its saved derivative are
+ * computed together, also if only one of them has been overwritten. */
 static bool compute_overwritten(tg_run *run, tg_program *program)
 {
-    bool again = false;
+    bool again = false; /* the value before has been */
     for (int64_t i = 0; i < run->computed; i++) {
-        tg_value *value = tg_program_at(program, i), *saved = tg_saved_of(value);
-        const bool is_lost = value->slot.until == TG_OVERWRITTEN || (saved && saved->slot.until == TG_OVERWRITTEN) ||
-                             (value->is_saved && again);
+        tg_value *value = tg_program_at(program, i);
+        const bool is_lost = is_overwritten(value) || is_overwritten(tg_saved_of(value)) || (value->is_saved && again);
         again = value->op && (is_lost || value->op->flags & TG_VIEW);
-        if (!again)
-            continue;
-        if (!compute_next(run, value))
+        if (again && !compute(run, value))
             return false;
-        value->slot.until = is_lost ? TG_ALWAYS : value->slot.until;
+        if (again && is_lost)
+            value->slot.until = TG_ALWAYS;
     }
     return true;
 }

@@ -6,13 +6,13 @@
  * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this
  * one, a replay and a checkpoint's recomputation use the same buffers.
  *
- *     values   x    g    h    y    dy   dh   dg     y is the loss; dh is computed in place, dg is a product
+ *     values   x    g    h    y    dy   dh   dg     y is the loss
  *     arena   [x   |g   |h   |y   |dy dg|dh  ]      the pass released dy after dh, its last reader; dg takes it
  *
  * Once steps repeat, all buffers move into one block (autograd/memory/planner.c). A result that the caller may read
  * keeps its place until the step ends. Without tg_tape_save_memory these are all results of the forward pass:
  *
- *     block   [x   |g   |h   |y   |dy dh|dg  ]      dh overwrites dy
+ *     block   [x   |g   |h   |y   |dy dh|dg  ]      dh is elementwise, so it may be computed in place, over dy
  *     saving  [x   |g   |h dg|y   |dy dh]           nothing reads h after dh, so dg takes its place
  *
  * Where a later step records something else, the values before that stay in the block, and the following ones get
@@ -75,8 +75,6 @@ tg_run_block *tg_run_block_new(size_t size);
  * on. */
 enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
-#define TG_ALWAYS INT32_MAX
-
 struct tg_run {
     tg_arena arena;      /* buffers that are not in the block */
     tg_run_block *block; /* NULL until the buffers have moved */
@@ -97,7 +95,8 @@ void tg_run_free(tg_run *run);
 /* Begins a step. */
 void tg_run_reset(tg_run *run);
 
-/* True if none of these values reads a parameter or constant that has changed; otherwise the error is recorded. */
+/* True if none of the values from run->computed to before `end` reads a parameter or constant that has changed;
+ * otherwise the error is recorded. */
 bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end);
 
 /* Computes the values before number `end` that have not been computed in this step; false if that fails, before any is
@@ -120,25 +119,27 @@ bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
  * read afterwards. */
 void tg_run_release(tg_run *run, tg_value *value);
 
-/* True for an intermediate result of a closed checkpoint: its buffer may belong to another value. */
+/* Two ways to lose a value's elements, of which there is no sign in its slot's `data`:
+ *
+ *     released      by a pass, or at the end of a checkpoint: the buffer may belong to another value
+ *     overwritten   in the run's block, by a value that has been computed since, though the step may still ask for it
+ *
+ * A value of a checkpoint is not released before that is closed in this step. */
 bool tg_run_released(const tg_value *value);
-
-/* True for a value that has been computed in this step, or is a leaf, and is not released. */
-bool tg_run_readable(const tg_run *run, const tg_value *value);
-
-/* True if the buffer of a value may have been overwritten, as it shares memory with one before this point of the step.
- */
 bool tg_run_overwritten(const tg_run *run, const tg_value *value);
 
-/* Gives each computed value memory of its own, in a larger block, and computes those that have been overwritten once
- * more: for a step that reads what the steps before did not. False, with the error recorded, if that fails. */
-bool tg_run_unshare(tg_run *run, tg_program *program);
-
-/* True for most values, about which neither question needs to be asked. */
+/* True for most values that are neither. */
 static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
 {
     return !run->block && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
 }
+
+/* True for a value that has been computed in this step, or is a leaf, and is not released. */
+bool tg_run_readable(const tg_run *run, const tg_value *value);
+
+/* Gives each computed value memory of its own, in a larger block, and computes those that have been overwritten once
+ * more: for a step that reads what the steps before did not. False, with the error recorded, if that fails. */
+bool tg_run_unshare(tg_run *run, tg_program *program);
 
 /* Between steps: takes over a block into which the buffers of all values have moved, each until the value that its
  * slot's `until` names; frees those that they had. */

@@ -28,13 +28,16 @@ typedef enum tg_mode {
     TG_MODE_OF_PASS = 4,       /* by any backward pass */
 } tg_mode;
 
+#define TG_ALWAYS INT32_MAX
+
 /* Data that a run keeps for a value: where its elements are. */
 typedef struct tg_slot {
     void *data;          /* NULL until computed */
     bool never_released; /* by a pass, whatever reads it */
     bool released;       /* the elements are valid only until the buffer is reused */
-    /* The last value that reads it, for all steps that repeat this one: a pass releases it then, and in the run's block
-     * it is overwritten after that. TG_ALWAYS: never. */
+
+    /* The number of the last value that reads it; TG_ALWAYS: it can be read until the step ends. Noted for values of a
+     * pass, which releases them then, and for all in the run's block (run.h), where they are overwritten after that. */
     int32_t until;
     int64_t arena_position; /* in the run's arena, before this value */
 } tg_slot;

@@ -93,7 +93,8 @@ static size_t bytes_of(const tg_value *value)
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Lists the lives of the buffers, each with the number of its first value; returns how many. */
+/* Lists the lives of the buffers, each with the number of its first value; returns how many. That value's `offset` is
+ * the number of the life until it is placed. */
 static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives)
 {
     size_t count = 0;
@@ -113,31 +114,25 @@ static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives
     return count;
 }
 
-static bool lifetimes_of(const tg_program *program, bool saves_memory, tg_use *uses, size_t *size)
-{
-    tg_life *lives = malloc((size_t)program->known * sizeof *lives);
-    if (!lives)
-        return false;
-    find_uses(program, saves_memory, uses);
-    const size_t count = list_lives(program, uses, lives);
-    *size = tg_plan(lives, count);
-    const bool fine = *size != TG_NO_PLAN;
-    for (size_t k = 0; fine && k < count; k++)
-        uses[lives[k].of].offset = lives[k].offset;
-    free(lives);
-    return fine;
-}
-
 tg_use *tg_find_offsets(const tg_program *program, bool saves_memory, size_t *size)
 {
-    *size = 0;
     tg_use *uses = calloc((size_t)program->known, sizeof *uses);
-    if (uses && !lifetimes_of(program, saves_memory, uses, size)) {
-        free(uses);
-        return NULL;
+    tg_life *lives = malloc((size_t)program->known * sizeof *lives);
+    *size = TG_NO_PLAN;
+    if (uses && lives) {
+        find_uses(program, saves_memory, uses);
+        const size_t count = list_lives(program, uses, lives);
+        *size = tg_plan(lives, count);
+        for (size_t k = 0; *size != TG_NO_PLAN && k < count; k++)
+            uses[lives[k].of].offset = lives[k].offset;
     }
-    *size = *size > 0 ? *size : TG_BUFFER_ALIGNMENT;
-    return uses;
+    free(lives);
+    if (*size != TG_NO_PLAN) {
+        *size = *size > 0 ? *size : TG_BUFFER_ALIGNMENT;
+        return uses;
+    }
+    free(uses);
+    return NULL;
 }
 
 void tg_set_buffers(tg_program *program, const tg_use *uses, char *block)

@@ -426,8 +426,7 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
     if (!cotangent.value)
         cotangent = tg_full(tape, output->dtype, *output->shape, 1);
     const tg_value *value = tg_value_of(cotangent);
-    const char *function = p->request->function,
-               *name = p->request->cotangent_name ? p->request->cotangent_name : "cotangent";
+    const char *function = p->request->function, *name = p->request->cotangent_name;
     const char *problem = tg_tape_problem(tape, cotangent);
     char has[128], wants[128];
     if (problem)

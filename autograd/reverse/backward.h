@@ -6,7 +6,7 @@
 
 typedef struct tg_request {
     const char *function;                  /* the public function that was called, for messages */
-    const char *cotangent_name;            /* what its messages call a cotangent; NULL: "cotangent" */
+    const char *cotangent_name;            /* what its messages call a cotangent */
     const tg_tensor *outputs, *cotangents; /* NULL, or an inert cotangent: ones */
     const tg_tensor *inputs;               /* NULL: gradients go to parameters, variables and retained tensors */
     int output_count, input_count;

@@ -8,15 +8,22 @@
 
 /* ---- checking ---- */
 
+/* The tape of the first output, or else input, that has one. */
+static tg_tape *tape_of(const tg_request *r)
+{
+    tg_tape *tape = tg_tape_of_any(r->outputs, r->output_count);
+    return tape ? tape : tg_tape_of_any(r->inputs, r->input_count);
+}
+
 /* True if all are alive, of one tape, and floating; otherwise the error is recorded. */
-static bool is_usable(tg_tape *tape, const tg_request *r, const char *what, const tg_tensor *tensors, int count)
+static bool is_usable(tg_tape *tape, const char *function, const char *what, const tg_tensor *tensors, int count)
 {
     for (int i = 0; i < count; i++) {
         const char *problem = tg_tape_problem(tape, tensors[i]);
         if (!problem && tg_value_of(tensors[i])->dtype == TG_I32)
             problem = "an integer tensor";
         if (problem)
-            return tg_tape_fail(tape, "%s: %s %d is %s", r->function, what, i, problem);
+            return tg_tape_fail(tape, "%s: %s %d is %s", function, what, i, problem);
     }
     return true;
 }
@@ -107,17 +114,20 @@ static bool record(tg_tape *tape, const tg_pass *asked, const tg_request *r)
     return !asked || remember(tape, asked, r, start);
 }
 
+static void clear_gradients(const tg_request *r)
+{
+    for (int j = 0; r->gradients && j < r->input_count; j++)
+        r->gradients[j] = TG_NONE;
+}
+
 /* Checks a request, and reruns the pass of the previous step for it, or records a new one. */
 static bool differentiate(const tg_request *r)
 {
-    for (int j = 0; r->gradients && j < r->input_count; j++)
-        r->gradients[j] = (tg_tensor){0};
-    tg_tape *tape = tg_tape_of_any(r->outputs, r->output_count);
-    if (!tape)
-        tape = tg_tape_of_any(r->inputs, r->input_count);
+    clear_gradients(r);
+    tg_tape *tape = tape_of(r);
     if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, r->function) ||
-        !is_usable(tape, r, "output", r->outputs, r->output_count) ||
-        !is_usable(tape, r, "input", r->inputs, r->input_count))
+        !is_usable(tape, r->function, "output", r->outputs, r->output_count) ||
+        !is_usable(tape, r->function, "input", r->inputs, r->input_count))
         return false;
     tg_pass asked;
     const int64_t scratch = tg_arena_here(&tape->scratch);
@@ -126,8 +136,8 @@ static bool differentiate(const tg_request *r)
     const bool fine = !tg_program_failed(&tape->program) &&
                       (pass ? run_again(tape, pass, r) : record(tape, may_repeat ? &asked : NULL, r));
     tg_arena_rewind(&tape->scratch, scratch);
-    for (int j = 0; !fine && j < r->input_count; j++)
-        r->gradients[j] = (tg_tensor){0};
+    if (!fine)
+        clear_gradients(r);
     return fine;
 }
 
@@ -156,8 +166,11 @@ static bool backward(const char *function, tg_tensor output, tg_tensor cotangent
                 function);
         return false;
     }
-    return differentiate(
-        &(tg_request){.function = function, .outputs = &output, .output_count = 1, .cotangents = &cotangent});
+    return differentiate(&(tg_request){.function = function,
+                                       .cotangent_name = "cotangent",
+                                       .outputs = &output,
+                                       .output_count = 1,
+                                       .cotangents = &cotangent});
 }
 
 bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
@@ -182,18 +195,14 @@ tg_tensor tg_gradient(tg_tensor x)
 
 /* ---- gradients as tensors ---- */
 
-/* Rejects lists that are NULL or empty; the error is recorded on the tape of the first tensor that has one. */
-static bool has_lists(const char *function, const tg_tensor *outputs, int output_count, const tg_tensor *inputs,
-                      int input_count, const void *results)
+/* Rejects lists that are NULL or empty; `results` is another one, of as many tensors as the inputs. */
+static bool has_lists(const tg_request *r, const tg_tensor *results)
 {
-    if (outputs && inputs && results && output_count > 0 && input_count > 0)
-        return true;
-    tg_tape *tape = tg_tape_of_any(outputs, output_count);
-    tg_tape_fail(tape ? tape : tg_tape_of_any(inputs, input_count),
-                 "%s: expected outputs, inputs and room for the results, none of them NULL or "
-                 "of no tensors",
-                 function);
-    return false;
+    return (r->outputs && r->inputs && results && r->output_count > 0 && r->input_count > 0) ||
+           tg_tape_fail(tape_of(r),
+                        "%s: expected outputs, inputs and room for the results, none of them NULL or "
+                        "of no tensors",
+                        r->function);
 }
 
 /* The derivatives of <cotangents, outputs> by the inputs. */
@@ -202,6 +211,7 @@ static tg_request request_of(const char *function, const tg_tensor *outputs, int
                              tg_tensor *gradients)
 {
     return (tg_request){.function = function,
+                        .cotangent_name = "cotangent",
                         .outputs = outputs,
                         .output_count = output_count,
                         .cotangents = cotangents,
@@ -215,15 +225,14 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
 {
     tg_request r = request_of("tg_grad", outputs, output_count, cotangents, inputs, input_count, gradients);
     r.create_graph = create_graph;
-    for (int j = 0; gradients && j < input_count; j++)
-        gradients[j] = (tg_tensor){0};
-    return has_lists("tg_grad", outputs, output_count, inputs, input_count, gradients) && differentiate(&r);
+    clear_gradients(&r);
+    return has_lists(&r, gradients) && differentiate(&r);
 }
 
 bool tg_vjp(tg_tensor y, tg_tensor cotangent, const tg_tensor *inputs, int count, tg_tensor *results)
 {
     const tg_request r = request_of("tg_vjp", &y, 1, &cotangent, inputs, count, results);
-    return has_lists("tg_vjp", &y, 1, inputs, count, results) && differentiate(&r);
+    return has_lists(&r, results) && differentiate(&r);
 }
 
 /* Differentiates the sum of the first request's gradients times the vectors. These are the caller's: an inert one,
@@ -238,7 +247,7 @@ static bool differentiate_twice(tg_request first, const char *vector, const tg_t
     tg_request second = request_of(first.function, first.gradients, first.input_count, vectors, by, count, results);
     second.cotangent_name = vector;
     const bool fine = first.gradients && differentiate(&first) &&
-                      is_usable(tape, &second, vector, vectors, first.input_count) && differentiate(&second);
+                      is_usable(tape, first.function, vector, vectors, first.input_count) && differentiate(&second);
     tg_arena_rewind(&tape->scratch, scratch);
     return fine;
 }
@@ -246,22 +255,21 @@ static bool differentiate_twice(tg_request first, const char *vector, const tg_t
 /* d/dc of c^T (dy / d inputs) tangents, at any c: the vector-Jacobian product is linear in c. */
 tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents, int count)
 {
-    const tg_tape *tape = tg_tape_of(y);
-    if (!has_lists("tg_jvp", &y, 1, inputs, count, tangents) || !tape || tg_program_failed(&tape->program))
-        return TG_NONE;
-    tg_tensor cotangent = tg_full(tg_tape_of(y), tg_dtype_of(y), tg_shape_of(y), 0), result;
+    tg_tape *tape = tg_tape_of(y);
+    tg_tensor cotangent, result;
     const tg_request first = request_of("tg_jvp", &y, 1, &cotangent, inputs, count, NULL);
+    if (!has_lists(&first, tangents) || !tape || tg_program_failed(&tape->program))
+        return TG_NONE;
+    cotangent = tg_full(tape, tg_dtype_of(y), tg_shape_of(y), 0);
     return differentiate_twice(first, "tangent", tangents, &cotangent, 1, &result) ? result : TG_NONE;
 }
 
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
 {
-    for (int j = 0; results && j < count; j++)
-        results[j] = TG_NONE;
-    return has_lists("tg_hvp", &loss, 1, inputs, count, results) &&
-           has_lists("tg_hvp", &loss, 1, vectors, count, results) && is_scalar("tg_hvp", loss, "") &&
-           differentiate_twice(request_of("tg_hvp", &loss, 1, NULL, inputs, count, NULL), "vector", vectors, inputs,
-                               count, results);
+    const tg_request first = request_of("tg_hvp", &loss, 1, NULL, inputs, count, results);
+    clear_gradients(&first);
+    return has_lists(&first, results) && has_lists(&first, vectors) && is_scalar("tg_hvp", loss, "") &&
+           differentiate_twice(first, "vector", vectors, inputs, count, results);
 }
 
 /* ---- dense matrices ---- */
@@ -300,8 +308,7 @@ static tg_tensor jacobian_of(const char *function, tg_tensor y, tg_tensor x)
     tg_tape *tape = tg_tape_of(y);
     if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, function))
         return TG_NONE;
-    const tg_request r = {.function = function};
-    if (!is_usable(tape, &r, "tensor", (tg_tensor[]){y, x}, 2))
+    if (!is_usable(tape, function, "tensor", (tg_tensor[]){y, x}, 2))
         return TG_NONE;
     const int64_t scratch = tg_arena_here(&tape->scratch);
     const tg_tensor result = jacobian(function, y, x);

@@ -7,9 +7,9 @@
 
 enum { SMALLEST_CHUNK = 1 << 14, LARGEST_STEP = 1 << 26 };
 
-/* Adds a chunk after the current one: a fourth of all chunks so far, within limits, and large enough for the request.
- */
-static tg_chunk *new_chunk(tg_arena *arena, size_t size)
+/* Moves to a new chunk after the current one: a fourth of all chunks so far, within limits, and large enough for the
+ * request. False if out of memory. */
+static bool add_chunk(tg_arena *arena, size_t size)
 {
     size_t want = (size_t)arena->bytes_held / 4;
     if (want < SMALLEST_CHUNK)
@@ -19,19 +19,17 @@ static tg_chunk *new_chunk(tg_arena *arena, size_t size)
     if (want < size)
         want = size;
     if (want > SIZE_MAX - 2 * TG_CHUNK_ALIGNMENT)
-        return NULL;
+        return false;
     want = (want + TG_CHUNK_ALIGNMENT - 1) / TG_CHUNK_ALIGNMENT * TG_CHUNK_ALIGNMENT;
     tg_chunk *chunk = tg_aligned_new(TG_CHUNK_ALIGNMENT, want + TG_CHUNK_ALIGNMENT);
     if (!chunk)
-        return NULL;
-    chunk->used = 0;
-    chunk->size = want;
+        return false;
     tg_chunk **link = arena->current ? &arena->current->next : &arena->first;
-    chunk->next = *link;
-    *link = chunk;
+    *chunk = (tg_chunk){.next = *link, .size = want, .before = arena->bytes_used};
+    *link = arena->current = chunk;
     arena->bytes_held += (int64_t)want;
     arena->allocations++;
-    return chunk;
+    return true;
 }
 
 void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
@@ -45,12 +43,7 @@ void *tg_arena_take_slowly(tg_arena *arena, size_t size, size_t alignment)
         if (arena->current->size - arena->current->used >= room)
             return tg_arena_take(arena, size, alignment);
     }
-    tg_chunk *chunk = new_chunk(arena, room);
-    if (!chunk)
-        return NULL;
-    chunk->before = arena->bytes_used;
-    arena->current = chunk;
-    return tg_arena_take(arena, size, alignment);
+    return add_chunk(arena, room) ? tg_arena_take(arena, size, alignment) : NULL;
 }
 
 void tg_arena_rewind(tg_arena *arena, int64_t position)
@@ -79,11 +72,6 @@ void tg_arena_trim(tg_arena *arena, int64_t used)
     }
     if (empty && (arena->current = arena->first))
         arena->first->before = 0;
-}
-
-void tg_arena_empty(tg_arena *arena)
-{
-    tg_arena_rewind(arena, 0);
 }
 
 void tg_arena_free(tg_arena *arena)

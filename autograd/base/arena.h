@@ -43,7 +43,7 @@ static inline void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment
     return tg_arena_take_slowly(arena, size, alignment);
 }
 
-/* The current position, in bytes, and a rewind to it, which frees everything taken since. */
+/* The current position, in bytes, and a rewind to it: what was taken since ends, but its chunks stay. */
 static inline int64_t tg_arena_here(const tg_arena *arena)
 {
     return arena->bytes_used;
@@ -56,7 +56,6 @@ void tg_arena_rewind(tg_arena *arena, int64_t position);
  * that is more. */
 void tg_arena_trim(tg_arena *arena, int64_t used);
 
-void tg_arena_empty(tg_arena *arena); /* keeps the chunks */
-void tg_arena_free(tg_arena *arena);  /* frees the chunks; the arena may be used again */
+void tg_arena_free(tg_arena *arena); /* frees the chunks; the arena may be used again */
 
 #endif

@@ -16,7 +16,7 @@ static void remove_controls(char *text)
 
 bool tg_fail_arguments(tg_error *error, const char *format, va_list arguments)
 {
-    tg_error made;
+    tg_error made; /* at first, as the arguments may be the text before */
     if (!error)
         return false;
     tg_print_arguments(made.text, sizeof made.text, format, arguments);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* True if a shape can have this rank: dimensions are read only then. */
 static bool has_rank(const tg_shape *shape)
@@ -125,4 +126,12 @@ void tg_set_element(tg_dtype dtype, void *data, int64_t index, double number)
         ((double *)data)[index] = number;
     else
         ((int32_t *)data)[index] = integer_of(number);
+}
+
+void tg_copy_elements(tg_dtype to_type, void *to, tg_dtype from_type, const void *from, int64_t count)
+{
+    if (to_type == from_type && count > 0)
+        memmove(to, from, (size_t)count * tg_dtype_size(to_type));
+    for (int64_t i = 0; to_type != from_type && i < count; i++)
+        tg_set_element(to_type, to, i, tg_element(from_type, from, i));
 }

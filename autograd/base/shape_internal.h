@@ -1,4 +1,4 @@
-/* One element of any type, as a double. Internal.
+/* Elements of any type, as doubles. Internal.
  *
  *     double x = tg_element(TG_F32, data, 7);
  */
@@ -9,5 +9,8 @@
 
 double tg_element(tg_dtype dtype, const void *data, int64_t index);
 void tg_set_element(tg_dtype dtype, void *data, int64_t index, double number);
+
+/* Copies elements from an array to another one, or to itself, converted to the type of that. */
+void tg_copy_elements(tg_dtype to_type, void *to, tg_dtype from_type, const void *from, int64_t count);
 
 #endif

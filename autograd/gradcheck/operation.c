@@ -311,7 +311,7 @@ static void run_samples(tg_check *all, void *of)
     for (int number = 0; number < t->op->sample_count && total->passed; number++) {
         tg_rng rng = tg_rng_seed(all->options.seed);
         rng = tg_rng_stream(&rng, t->op->name);
-        tg_arena_empty(&all->arena);
+        tg_arena_rewind(&all->arena, 0);
         t->sample = &t->op->samples[number];
         t->number = number;
         t->count = t->sample->count > 0 ? t->sample->count : t->op->arity;

@@ -87,7 +87,7 @@ static char *block_in(void *memory)
     return (char *)(((uintptr_t)memory + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
 
-/* Leaves out pages of zeros. */
+/* Copies into memory that is all zeros; pages of zeros are left out, so that they take none. */
 static void copy_to_zeros(char *to, const char *from, size_t bytes)
 {
     static const char zeros[4096];
@@ -399,14 +399,6 @@ void tg_parameters_clear_gradients(tg_parameters *set)
 
 /* ---- copying ---- */
 
-static void copy_values(const tg_parameter *to, const tg_parameter *from, int64_t size)
-{
-    if (to->dtype == from->dtype)
-        memmove(to->data, from->data, (size_t)size * tg_dtype_size(to->dtype));
-    for (int64_t k = 0; to->dtype != from->dtype && k < size; k++)
-        tg_set_element(to->dtype, to->data, k, tg_element(from->dtype, from->data, k));
-}
-
 int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)
 {
     int copied = 0;
@@ -415,7 +407,7 @@ int tg_parameters_copy(tg_parameters *to, const tg_parameters *from)
         const tg_parameter *source = tg_parameters_find(from, target->name);
         if (!source || !tg_shape_equal(&source->shape, &target->shape))
             continue;
-        copy_values(target, source, to->members[i]->size);
+        tg_copy_elements(to->dtype, target->data, from->dtype, source->data, to->members[i]->size);
         tg_parameter_changed(target);
         copied++;
     }

@@ -16,13 +16,14 @@ bool tg_is_given(const tg_value *value)
            (value->op == &tg_op_copy && !value->inputs[0]->op);
 }
 
-/* True for values that cannot be computed again; and for the result, the values that it is a view of, and their saved
- * derivatives. */
-static bool is_kept(const tg_value *result, const tg_value *value)
+/* True for values that stay when a region ends: those that cannot be computed again; and the result, the values that it
+ * is a view of, and their saved derivatives. */
+static bool outlives(const tg_region *region, const tg_value *value)
 {
     if (tg_is_given(value))
         return true;
-    for (const tg_value *base = result; base; base = base->op && base->op->flags & TG_VIEW ? base->inputs[0] : NULL)
+    for (const tg_value *base = region->result; base;
+         base = base->op && base->op->flags & TG_VIEW ? base->inputs[0] : NULL)
         if (value == base || (value->is_saved && value->index == base->index + 1))
             return true;
     return false;
@@ -33,7 +34,7 @@ static void forget(tg_tape *tape, const tg_region *region)
 {
     for (int64_t i = region->start; i < region->end; i++) {
         tg_value *value = tg_program_at(&tape->program, i);
-        if (is_kept(region->result, value)) {
+        if (outlives(region, value)) {
             value->slot.released = false; /* it may have been an intermediate value in the previous step */
             continue;
         }
@@ -116,7 +117,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
     tg_program *program = &r->tape->program;
     const tg_value *value = tg_program_at(program, index);
     tg_value **stand_in = &r->stand_in[index - r->first];
-    if (!value->op || !value->slot.released || (*stand_in && is_kept(region->result, value)))
+    if (!value->op || !value->slot.released || (*stand_in && outlives(region, value)))
         return true;
     tg_value *again = tg_program_append(program);
     if (!again)

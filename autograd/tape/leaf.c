@@ -38,6 +38,7 @@ static tg_value *append(tg_tape *tape, const tg_new_leaf *l)
     return NULL;
 }
 
+/* The leaf that the step before had here, or a new one. */
 static tg_value *push(tg_tape *tape, const tg_new_leaf *l)
 {
     if (!tape || tg_program_failed(&tape->program))
@@ -46,23 +47,21 @@ static tg_value *push(tg_tape *tape, const tg_new_leaf *l)
     return value ? value : append(tape, l);
 }
 
-static tg_value *push_copy(tg_tape *tape, const tg_new_leaf *l, const void *data)
+static tg_tensor push_copy(tg_tape *tape, const tg_new_leaf *l, const void *data)
 {
-    if (!tape)
-        return NULL;
-    if (!data && tg_shape_size(l->shape) > 0) {
-        tg_program_fail(&tape->program, "%s: the data is NULL", l->what);
-        return NULL;
-    }
+    if (l->is_variable && l->dtype == TG_I32)
+        tg_tape_fail(tape, "%s: integers have no gradient; use tg_constant", l->what);
+    else if (!data && tg_shape_size(l->shape) > 0)
+        tg_tape_fail(tape, "%s: the data is NULL", l->what);
     tg_value *value = push(tape, l);
     if (value && value->size > 0)
         memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(l->dtype));
-    return value;
+    return tg_tensor_of(value);
 }
 
 tg_tensor tg_constant(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
 {
-    return tg_tensor_of(push_copy(tape, &(tg_new_leaf){.what = "tg_constant", .dtype = dtype, .shape = &shape}, data));
+    return push_copy(tape, &(tg_new_leaf){.what = "tg_constant", .dtype = dtype, .shape = &shape}, data);
 }
 
 tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
@@ -76,14 +75,8 @@ tg_tensor tg_borrow(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape sh
 
 tg_tensor tg_variable(tg_tape *tape, tg_dtype dtype, const void *data, tg_shape shape)
 {
-    if (!tape)
-        return (tg_tensor){0};
-    if (dtype == TG_I32) {
-        tg_program_fail(&tape->program, "tg_variable: integers have no gradient; use tg_constant");
-        return (tg_tensor){0};
-    }
     const tg_new_leaf l = {.what = "tg_variable", .dtype = dtype, .shape = &shape, .is_variable = true};
-    return tg_tensor_of(push_copy(tape, &l, data));
+    return push_copy(tape, &l, data);
 }
 
 /* ---- parameters ---- */

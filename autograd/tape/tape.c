@@ -67,8 +67,8 @@ void tg_tape_reset(tg_tape *tape)
     tg_run_reset(&tape->run);
     tape->no_grad = 0;
     tape->not_replayed = NULL;
-    tg_arena_empty(&tape->step_memory);
-    tg_arena_empty(&tape->scratch);
+    tg_arena_rewind(&tape->step_memory, 0);
+    tg_arena_rewind(&tape->scratch, 0);
 }
 
 void tg_tape_trim(tg_tape *tape)
@@ -284,9 +284,10 @@ bool tg_replay(tg_tape *tape)
 {
     if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, "tg_replay"))
         return false;
-    if (tape->program.count == 0 || what_goes_on(tape))
-        return tg_tape_fail(tape, "tg_replay: %s%s", tape->program.count ? what_goes_on(tape) : "nothing",
-                            tape->program.count ? " is going on" : " is recorded on the tape");
+    if (tape->program.count == 0)
+        return tg_tape_fail(tape, "tg_replay: nothing is recorded on the tape");
+    if (what_goes_on(tape))
+        return tg_tape_fail(tape, "tg_replay: %s is going on", what_goes_on(tape));
     if (tape->not_replayed)
         return tg_tape_fail(tape, "tg_replay: %s, which a replay would not do: record each step", tape->not_replayed);
     tg_run_reset(&tape->run);
@@ -301,45 +302,37 @@ void tg_forbid_replay(tg_tape *tape, const char *reason)
 
 /* ---- scopes ---- */
 
-/* No-grad scopes count outside backward passes; scopes inside belong to the pass. */
-static void set_detached(tg_tape *tape)
+static void set_no_grad(tg_tape *tape, int depth)
 {
     uint8_t *mode = &tape->program.context.mode;
-    *mode = (uint8_t)(tape->no_grad > 0 ? *mode | TG_MODE_DETACHED : *mode & ~TG_MODE_DETACHED);
+    tape->no_grad = depth;
+    *mode = (uint8_t)(depth > 0 ? *mode | TG_MODE_DETACHED : *mode & ~TG_MODE_DETACHED);
 }
 
 void tg_no_grad_begin(tg_tape *tape)
 {
-    if (!tape)
-        return;
-    tape->no_grad++;
-    set_detached(tape);
+    if (tape)
+        set_no_grad(tape, tape->no_grad + 1);
 }
 
 void tg_no_grad_end(tg_tape *tape)
 {
-    if (!tape || tape->no_grad == 0)
-        return;
-    tape->no_grad--;
-    set_detached(tape);
+    if (tape && tape->no_grad > 0)
+        set_no_grad(tape, tape->no_grad - 1);
 }
 
 int tg_no_grad_suspend(tg_tape *tape)
 {
-    if (!tape)
-        return 0;
-    const int scopes = tape->no_grad;
-    tape->no_grad = 0;
-    set_detached(tape);
-    return scopes;
+    const int depth = tape ? tape->no_grad : 0;
+    if (tape)
+        set_no_grad(tape, 0);
+    return depth;
 }
 
-void tg_no_grad_resume(tg_tape *tape, int scopes)
+void tg_no_grad_resume(tg_tape *tape, int depth)
 {
-    if (!tape)
-        return;
-    tape->no_grad += scopes;
-    set_detached(tape);
+    if (tape)
+        set_no_grad(tape, tape->no_grad + depth);
 }
 
 void tg_scope_begin(tg_tape *tape, const char *name)

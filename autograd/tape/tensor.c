@@ -4,7 +4,6 @@
 #include "autograd/tape/tape_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 bool tg_ok(tg_tensor x)
 {
@@ -109,9 +108,6 @@ bool tg_read(tg_tensor x, tg_dtype dtype, void *out, int64_t count)
     const tg_value *value = readable(x, "tg_read");
     if (!value || value->size != count || (count > 0 && !out) || !tg_dtype_size(dtype))
         return false;
-    if (dtype == value->dtype && count > 0)
-        memcpy(out, value->slot.data, (size_t)count * tg_dtype_size(dtype));
-    for (int64_t i = 0; dtype != value->dtype && i < count; i++)
-        tg_set_element(dtype, out, i, tg_element(value->dtype, value->slot.data, i));
+    tg_copy_elements(dtype, out, value->dtype, value->slot.data, count);
     return true;
 }

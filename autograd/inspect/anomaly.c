@@ -66,6 +66,12 @@ static bool is_overwritten(const tg_value *input, const tg_value *by)
            !(by->op->flags & TG_VIEW);
 }
 
+/* The number of resets so far. */
+static long long step_of(const tg_program *program)
+{
+    return (long long)(program->serial % TG_TAPE_SERIALS / TG_SERIALS);
+}
+
 /* Records that a NaN of the result comes from a tensor that no operation made: data, or a parameter. */
 static bool blame_leaf(const tg_value *value, const tg_value *leaf, int input)
 {
@@ -80,7 +86,7 @@ static bool blame_leaf(const tg_value *value, const tg_value *leaf, int input)
                 name ? name : "without a name", (long long)element);
     tg_text_add(&t, "it is input %d of ", input);
     tg_text_call(&t, value);
-    tg_text_add(&t, " in step %lld", (long long)tg_step_number(value->program));
+    tg_text_add(&t, " in step %lld", step_of(value->program));
     tg_text_place(&t, value);
     return tg_program_fail(value->program, "%s", error.text);
 }
@@ -105,7 +111,7 @@ static bool check(const tg_value *value, anomalies of_inputs)
     const tg_program *program = value->program;
     tg_text_add(&t, "%s at element %lld of ", out.nan ? "NaN" : "infinity", (long long)out.first);
     tg_text_call(&t, value);
-    tg_text_add(&t, " in step %lld", (long long)tg_step_number(program));
+    tg_text_add(&t, " in step %lld", step_of(program));
     if (value->derived_from) {
         tg_text_add(&t, ", in the backward pass of ");
         tg_text_call(&t, value->derived_from);

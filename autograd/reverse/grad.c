@@ -30,16 +30,15 @@ static bool is_usable(tg_tape *tape, const char *function, const char *what, con
 
 /* ---- reusing the pass of the previous step ---- */
 
-/* The values of tensors, NULL for inert ones; false if a tensor is dead, or if out of memory. */
-static bool list_values(tg_tape *tape, const tg_tensor *tensors, int count, const tg_value ***values)
+/* Lists the values of tensors, NULL for inert ones; false if a tensor is dead. */
+static bool list_values(const tg_value **values, const tg_tensor *tensors, int count)
 {
-    *values = tg_tape_scratch(tape, (size_t)count + 1, sizeof **values);
-    for (int i = 0; *values && tensors && i < count; i++) {
-        (*values)[i] = tg_value_of(tensors[i]);
-        if (tensors[i].value && !(*values)[i])
+    for (int i = 0; tensors && i < count; i++) {
+        values[i] = tg_value_of(tensors[i]);
+        if (tensors[i].value && !values[i])
             return false;
     }
-    return *values != NULL;
+    return true;
 }
 
 /* What is asked for, as the pass that would serve it; false if none could: tensors are dead, or it has hooks, which run
@@ -53,15 +52,15 @@ static bool ask(tg_tape *tape, const tg_request *r, tg_pass *asked)
                        .create_graph = r->create_graph,
                        .mode = tape->program.context.mode & TG_MODE_DETACHED,
                        .region = tape->program.context.region};
-    if (notes->hooks || !list_values(tape, r->outputs, r->output_count, &asked->outputs) ||
-        !list_values(tape, r->cotangents, r->output_count, &asked->cotangents) ||
-        !list_values(tape, r->inputs, r->input_count, &asked->inputs) ||
-        !list_values(tape, NULL, asked->retained_count, &asked->retained))
+    asked->values = tg_tape_scratch(tape, tg_pass_values(asked), sizeof *asked->values);
+    if (notes->hooks || !asked->values)
         return false;
+    const tg_value **cotangents = asked->values + r->output_count, **inputs = cotangents + r->output_count;
     const tg_retained *one = notes->retained;
     for (int i = 0; i < asked->retained_count; i++, one = one->next)
-        asked->retained[i] = tg_value_of(one->tensor);
-    return true;
+        inputs[r->input_count + i] = tg_value_of(one->tensor);
+    return list_values(asked->values, r->outputs, r->output_count) &&
+           list_values(cotangents, r->cotangents, r->output_count) && list_values(inputs, r->inputs, r->input_count);
 }
 
 static bool run_again(tg_tape *tape, const tg_pass *pass, const tg_request *r)
@@ -74,33 +73,24 @@ static bool run_again(tg_tape *tape, const tg_pass *pass, const tg_request *r)
     return false;
 }
 
-/* A copy of these values that lives as long as the program's. */
-static void *copy_values(tg_tape *tape, const tg_value **values, int count)
-{
-    void *copy = tg_program_take(&tape->program, (size_t)count * sizeof *values, sizeof(void *));
-    if (copy && count > 0)
-        memcpy(copy, values, (size_t)count * sizeof *values);
-    return copy;
-}
-
 /* Keeps the pass, for which was asked and which ends here, so that the next step may run it as a whole. */
 static bool remember(tg_tape *tape, const tg_pass *asked, const tg_request *r, int64_t start)
 {
     tg_program *program = &tape->program;
+    const size_t bytes = tg_pass_values(asked) * sizeof *asked->values;
     tg_pass *pass = tg_program_take(program, sizeof *pass, _Alignof(tg_pass));
-    if (!pass)
+    const tg_value **values = tg_program_take(program, bytes, sizeof(void *));
+    tg_value **gradients = tg_program_take(program, (size_t)r->input_count * sizeof *gradients, sizeof(void *));
+    if (!pass || !values || !gradients)
         return false;
     *pass = *asked;
     pass->start = start;
     pass->end = program->count;
-    pass->outputs = copy_values(tape, asked->outputs, asked->output_count);
-    pass->cotangents = copy_values(tape, asked->cotangents, asked->output_count);
-    pass->inputs = copy_values(tape, asked->inputs, asked->input_count);
-    pass->retained = copy_values(tape, asked->retained, asked->retained_count);
-    pass->gradients = tg_program_take(program, (size_t)r->input_count * sizeof *pass->gradients, sizeof(void *));
-    for (int j = 0; pass->gradients && j < r->input_count; j++)
-        pass->gradients[j] = tg_value_of(r->gradients[j]);
-    return !tg_program_failed(program) && tg_program_list(program, &program->passes, pass);
+    pass->values = memcpy(values, asked->values, bytes);
+    pass->gradients = gradients;
+    for (int j = 0; j < r->input_count; j++)
+        gradients[j] = tg_value_of(r->gradients[j]);
+    return tg_program_list(program, &program->passes, pass);
 }
 
 /* Records a pass. Its results may be read until the step ends. */

@@ -19,20 +19,15 @@ const tg_notes *tg_notes_of(const tg_tape *tape)
     return notes ? notes : &none;
 }
 
-bool tg_is_retained(const tg_tape *tape, const tg_value *value)
-{
-    const tg_retained *one = tg_notes_of(tape)->retained;
-    while (one && tg_value_of(one->tensor) != value)
-        one = one->next;
-    return one != NULL;
-}
-
 tg_tensor tg_retain_gradient(tg_tensor x)
 {
-    tg_value *value = tg_value_of(x);
-    if (!value || tg_is_retained(tg_tape_at(value), value))
+    const tg_value *value = tg_value_of(x);
+    tg_tape *tape = value ? tg_tape_at(value) : NULL;
+    const tg_retained *known = tape ? tg_notes_of(tape)->retained : NULL;
+    while (known && tg_value_of(known->tensor) != value)
+        known = known->next;
+    if (!tape || known)
         return x;
-    tg_tape *tape = tg_tape_at(value);
     tg_notes *notes = tg_tape_have(tape, &notes_kind);
     tg_retained *one = notes ? tg_arena_take(&tape->step_memory, sizeof *one, _Alignof(tg_retained)) : NULL;
     if (!one) {

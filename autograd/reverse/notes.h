@@ -29,7 +29,4 @@ typedef struct tg_notes {
 /* The tape's notes; empty ones if it has none. */
 const tg_notes *tg_notes_of(const tg_tape *tape);
 
-/* True if the gradient of this value is to be kept. */
-bool tg_is_retained(const tg_tape *tape, const tg_value *value);
-
 #endif

@@ -36,12 +36,16 @@ typedef struct tg_pass {
     int64_t start, end;
     int output_count, input_count, retained_count; /* no inputs: tg_backward */
     bool create_graph;
-    uint8_t mode;                           /* TG_MODE_DETACHED if it was recorded in a no-grad scope, or 0 */
-    const tg_region *region;                /* the checkpoint in which it was recorded */
-    const tg_value **outputs, **cotangents; /* NULL for a cotangent of ones */
-    const tg_value **inputs, **retained;
-    tg_value **gradients; /* of the inputs */
+    uint8_t mode;            /* TG_MODE_DETACHED if it was recorded in a no-grad scope, or 0 */
+    const tg_region *region; /* the checkpoint in which it was recorded */
+    const tg_value **values; /* [outputs | their cotangents, NULL for ones | inputs | retained] */
+    tg_value **gradients;    /* of the inputs */
 } tg_pass;
+
+static inline size_t tg_pass_values(const tg_pass *pass)
+{
+    return 2 * (size_t)pass->output_count + (size_t)pass->input_count + (size_t)pass->retained_count;
+}
 
 /* A name that tg_named has given to a value in this step. */
 typedef struct tg_given_name {
@@ -106,12 +110,6 @@ static inline uint64_t tg_step_serial(const tg_program *program)
     return program->serial & ~(TG_SERIALS - 1);
 }
 
-/* The number of resets so far. */
-static inline int64_t tg_step_number(const tg_program *program)
-{
-    return (int64_t)(program->serial % TG_TAPE_SERIALS / TG_SERIALS);
-}
-
 /* The value behind a handle; NULL if it is inert or from a past step. */
 static inline tg_value *tg_value_of(tg_tensor x)
 {
@@ -119,12 +117,6 @@ static inline tg_value *tg_value_of(tg_tensor x)
     const tg_program *program = value ? value->program : NULL;
     return value && (tg_step_serial(program) | value->removals) == x.serial && value->index < program->count ? value
                                                                                                              : NULL;
-}
-
-/* True if the handle was made in this step, though its value may have been removed. */
-static inline bool tg_is_of_this_step(const tg_program *program, tg_tensor x)
-{
-    return x.serial / TG_SERIALS == program->serial / TG_SERIALS;
 }
 
 static inline tg_tensor tg_tensor_of(tg_value *value)

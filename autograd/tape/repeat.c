@@ -78,11 +78,6 @@ static void *next_item(const tg_list *list)
     return list->next < list->count ? list->items[list->next] : NULL;
 }
 
-static bool same_values(const tg_value *const *a, const tg_value *const *b, int count)
-{
-    return count == 0 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
-}
-
 const tg_pass *tg_repeat_pass(tg_program *program, const tg_pass *asked)
 {
     const tg_pass *pass = next_item(&program->passes);
@@ -90,10 +85,7 @@ const tg_pass *tg_repeat_pass(tg_program *program, const tg_pass *asked)
         pass->region != asked->region || pass->create_graph != asked->create_graph ||
         pass->output_count != asked->output_count || pass->input_count != asked->input_count ||
         pass->retained_count != asked->retained_count ||
-        !same_values(pass->outputs, asked->outputs, asked->output_count) ||
-        !same_values(pass->cotangents, asked->cotangents, asked->output_count) ||
-        !same_values(pass->inputs, asked->inputs, asked->input_count) ||
-        !same_values(pass->retained, asked->retained, asked->retained_count))
+        memcmp(pass->values, asked->values, tg_pass_values(asked) * sizeof *asked->values) != 0)
         return NULL;
     program->count = pass->end;
     program->passes.next++;

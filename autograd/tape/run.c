@@ -187,11 +187,6 @@ bool tg_run_released(const tg_value *value)
     return !region || region->closed_in == tg_step_serial(value->program);
 }
 
-bool tg_run_readable(const tg_run *run, const tg_value *value)
-{
-    return value->slot.data && (!value->op || value->index < run->computed) && !tg_run_released(value);
-}
-
 bool tg_run_overwritten(const tg_run *run, const tg_value *value)
 {
     return is_in_block(run, value) && tg_root_of(value)->slot.until < run->computed;

@@ -134,9 +134,6 @@ static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
     return !run->block && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);
 }
 
-/* True for a value that has been computed in this step, or is a leaf, and is not released. */
-bool tg_run_readable(const tg_run *run, const tg_value *value);
-
 /* Gives each computed value memory of its own, in a larger block, and computes those that have been overwritten once
  * more: for a step that reads what the steps before did not. False, with the error recorded, if that fails. */
 bool tg_run_unshare(tg_run *run, tg_program *program);

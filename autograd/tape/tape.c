@@ -236,10 +236,12 @@ void *tg_tape_scratch(tg_tape *tape, size_t count, size_t size)
 const char *tg_tape_problem(const tg_tape *tape, tg_tensor x)
 {
     const tg_value *value = tg_value_of(x);
+    if (!x.value)
+        return "an inert tensor";
     if (!value)
-        return !x.value                                  ? "an inert tensor"
-               : tg_is_of_this_step(x.value->program, x) ? "a tensor of a pass or an operation that failed"
-                                                         : "a tensor of a step that ended with tg_tape_reset";
+        return x.serial / TG_SERIALS == x.value->program->serial / TG_SERIALS
+                   ? "a tensor of a pass or an operation that failed"
+                   : "a tensor of a step that ended with tg_tape_reset";
     return tg_tape_at(value) == tape ? NULL : "a tensor of another tape";
 }
 

@@ -44,12 +44,14 @@ int64_t tg_dim(tg_tensor x, int axis)
 static const tg_value *readable(tg_tensor x, const char *function)
 {
     const tg_value *value = tg_value_of(x);
-    if (!value || !tg_tape_allows(tg_tape_at(value), function) || !tg_run_readable(&tg_tape_at(value)->run, value))
+    tg_tape *tape = value ? tg_tape_at(value) : NULL;
+    if (!value || !tg_tape_allows(tape, function) || !value->slot.data || tg_run_released(value) ||
+        (value->op && value->index >= tape->run.computed))
         return NULL;
-    if (!tg_tape_may_forget(value) && !tg_run_overwritten(&tg_tape_at(value)->run, value))
+    if (!tg_tape_may_forget(value) && !tg_run_overwritten(&tape->run, value))
         return value;
     tg_tape_fail(
-        tg_tape_at(value),
+        tape,
         "%s: tensor %lld (%s) may be forgotten, as an operation has used it and the tape saves memory: read it "
         "before, or call tg_keep on it first",
         function, (long long)value->index, value->op->name);

@@ -114,7 +114,7 @@ bool tg_moments_measure(tg_tensor (*f)(const void *user, tg_tensor x), const voi
     measured m = {.function = f, .user = user, .tape = tg_tape_new(), .left = PANELS};
     double total[SUMS] = {0}, largest;
     find_nodes(&m);
-    bool fine = true;
+    bool fine = f && moments;
     for (int i = -4 * REACH; i < 4 * REACH && fine; i++) {
         panel p = {.from = i / 4., .to = (i + 1) / 4.};
         fine = integrate(&m, &p) && add_panel(&m, p, total);

@@ -212,6 +212,7 @@ START_TEST(moments_are_those_of_closed_forms)
     ck_assert(isinf(m.largest_derivative));
     ck_assert(tg_activation_measure(TG_SWIGLU, &m));
     ck_assert(!tg_activation_measure((tg_activation)-1, &m) && !tg_activation_measure(TG_RELU, NULL));
+    ck_assert(!tg_moments_measure(NULL, NULL, &m));
 }
 END_TEST
 

@@ -68,7 +68,7 @@ static tg_tensor sequences(const tg_model *model, tg_tensor ids)
     (void)model;
     if (tg_rank(ids) == 2 && tg_dim(ids, 1) > 0)
         return ids;
-    return TG_FAIL(tg_tape_of(ids), "tg_char_rnn_forward: expected ids [batch, positions]");
+    return TG_FAIL(tg_tape_of(ids), "tg_char_rnn_forward: expected ids [batch, positions], one position at least");
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -689,8 +689,16 @@ START_TEST(hints_are_given_where_they_are_due)
         runs[2].net.values[0] = 0.6;
         runs[1].net.values[1] = 2.2;
         c.still_falling = 2;
-        c.test_samples = 100;
+        c.test_samples = due ? 100 : 40;
     }
+    c.about.weighted = true; /* a sample is no longer one in 40 */
+    static char text[8192];
+    FILE *out = tmpfile();
+    comparison_print(&c, "table", out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    ck_assert_msg(strstr(text, "measured on 40 test samples.") != NULL, "%s", text);
 }
 END_TEST
 

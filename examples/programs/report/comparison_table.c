@@ -683,7 +683,7 @@ static void add_hints(const view *v, table *t)
     if (v->c->test_samples > 0 && v->c->test_samples * (redrawn ? v->most : 1) < FEW_SAMPLES && decides &&
         decides->share) {
         char points[48] = ""; /* a row is so many of no other measure */
-        if (!decides->influence)
+        if (!decides->influence && !v->c->about.weighted)
             snprintf(points, sizeof points, ", of which one is %.1f points", 100. / v->c->test_samples);
         table_add_verdict(t, "Hint: %s is measured on %d test sample%s%s%s.", decides->words, v->c->test_samples,
                           plural(v->c->test_samples), points,

@@ -138,10 +138,11 @@ static void put_search(const experiment *e, FILE *to)
             fprintf(to, "%s%s %s", any++ ? "; " : "All combinations were tried of ", e->axes[i].option->name,
                     experiment_list(e, e->axes[i].option->name));
     if (e->points > 1)
-        fprintf(to, "%s Each activation is shown where its mean validation loss over the %s is lowest.\n",
+        fprintf(to, "%s Each activation is shown where its mean validation loss over the %s is lowest.",
                 about.tried ? "" : ".", e->settings.run.folds ? "runs" : "seeds");
-    else
-        fprintf(to, "%s\n", about.unsearched ? about.unsearched : "Nothing was searched.");
+    if (about.unsearched || e->points == 1)
+        fprintf(to, "%s%s", e->points > 1 ? " " : "", about.unsearched ? about.unsearched : "Nothing was searched.");
+    fputc('\n', to);
 }
 
 void paper_software(const char *command, FILE *to)

@@ -625,6 +625,15 @@ static void name_folder(training *t)
     t->s.run.out = t->s.run.out ? t->s.run.out : t->name;
 }
 
+/* The options of a resumed run, which has been opened with them. */
+static bool configure(const training *t, tg_error *error)
+{
+    json_t *config = config_of(t);
+    const bool fine = record_configure(t->s.run.out, config, error);
+    json_decref(config);
+    return fine;
+}
+
 static bool prepare(training *t, tg_error *error)
 {
     run_spec *s = &t->s.run;
@@ -652,7 +661,7 @@ static bool prepare(training *t, tg_error *error)
     run_close(&t->run);
     setup.folder = s->out;
     setup.together = true;
-    return t->agreed && run_open(&t->run, &setup, error);
+    return t->agreed && run_open(&t->run, &setup, error) && (!t->s.resume || team_follows() || configure(t, error));
 }
 
 int main(int argc, char **argv)

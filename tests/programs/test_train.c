@@ -543,6 +543,18 @@ START_TEST(a_run_begins_with_the_scales_of_another)
 }
 END_TEST
 
+/* The state is of batches of 16: with others it is refused, and the folder's options stay those of the run. */
+START_TEST(a_refused_resumption_changes_nothing)
+{
+    expect_fine(train_run("train", "--data moons --rows 80 --hidden 4 --epochs 2 --batch 16 --no-plots --out m"));
+    expect_fine(train_run("cp", "-r m before"));
+    expect_refused(train_run("train", "--resume --out m --epochs 4 --batch 7"), "16 x 1 a step");
+    expect_fine(train_run("diff", "-r m before"));
+    expect_fine(train_run("train", "--resume --out m --epochs 4 --no-plots"));
+    ck_assert_msg(strstr(train_output, "continues after step "), "%s", train_output);
+}
+END_TEST
+
 /* What was interrupted and resumed begins its refit with the weights of --start, too. */
 START_TEST(a_resumed_run_refits_from_the_same_weights)
 {
@@ -652,6 +664,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);
     tcase_add_test(tests, a_run_begins_with_the_scales_of_another);
+    tcase_add_test(tests, a_refused_resumption_changes_nothing);
     tcase_add_test(tests, a_resumed_run_refits_from_the_same_weights);
     tcase_add_test(tests, a_refit_trains_on_validation_rows_too);
     tcase_add_test(tests, a_mean_of_nets_is_as_large_as_they_are);

@@ -143,11 +143,16 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 {
     if (claims == RECORD_SAME && !record_is_ours(folder, config, ignored, error))
         return false;
-    if (claims == RECORD_SAME_DATA && !is_of_our_data(folder, config, error))
-        return false;
+    if (claims == RECORD_SAME_DATA)
+        return is_of_our_data(folder, config, error);
     if (claims == RECORD_OVERWRITE)
         remove_results(folder);
-    return files_make_folder(folder, error) && files_write(folder, "config.json", write_config, config, error);
+    return files_make_folder(folder, error) && record_configure(folder, config, error);
+}
+
+bool record_configure(const char *folder, json_t *config, tg_error *error)
+{
+    return files_write(folder, "config.json", write_config, config, error);
 }
 
 /* The number of epochs in the folder; -1 if they cannot be read. */

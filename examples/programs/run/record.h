@@ -20,9 +20,11 @@
 typedef enum record_claims { RECORD_SAME, RECORD_SAME_DATA, RECORD_OVERWRITE } record_claims;
 
 /* Makes the folder and writes config.json into it. With RECORD_SAME, a folder with other options is refused (options in
- * `ignored` may differ): false and one line, with nothing changed. */
+ * `ignored` may differ): false and one line, with nothing changed. With RECORD_SAME_DATA, config.json is left for
+ * record_configure, as the options may not suit the run's state. */
 bool record_claim(const char *folder, json_t *config, record_claims claims, const char *const *ignored,
                   tg_error *error);
+bool record_configure(const char *folder, json_t *config, tg_error *error);
 
 /* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);

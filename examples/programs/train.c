@@ -542,6 +542,21 @@ static bool read_start(training *t, tg_error *error)
     return card_adopt(s, &t->started, error);
 }
 
+/* True if --overwrite would remove the file of --start. */
+static bool removes_start(const run_spec *s)
+{
+    static const char *const names[] = {"best", "last", "refit"};
+    struct stat start, removed;
+    char path[PATH_MAX];
+    bool same = false;
+    for (int i = 0; s->start && s->overwrite && i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s.safetensors", s->out, names[i]);
+        same |= stat(path, &removed) == 0 && stat(s->start, &start) == 0 && removed.st_dev == start.st_dev &&
+                removed.st_ino == start.st_ino && (start.st_ino || strcmp(path, s->start) == 0);
+    }
+    return same;
+}
+
 /* ---- --lr auto and --init-scale auto ---- */
 
 static bool is_searched(const run_spec *s, int which)
@@ -643,6 +658,8 @@ static bool prepare(training *t, tg_error *error)
     if (t->started && options_has(&s->given, "soften"))
         return tg_fail(error, "--soften: inputs are scaled as for --start's file");
     name_folder(t);
+    if (removes_start(s))
+        return tg_fail(error, "--overwrite would remove the weights of --start: use --out for another folder");
     if (!search_values(t, error))
         return false;
     run_setup setup = {.spec = *s,

@@ -555,6 +555,17 @@ START_TEST(a_refused_resumption_changes_nothing)
 }
 END_TEST
 
+START_TEST(weights_to_start_with_are_not_overwritten_before)
+{
+    expect_fine(train_run("train", "--data moons --rows 80 --hidden 4 --epochs 2 --no-plots --out m"));
+    expect_fine(train_run("cp", "-r m before"));
+    expect_refused(train_run("train", "--data moons --rows 80 --start m --epochs 2 --overwrite --out ./m"),
+                   "--overwrite would remove the weights of --start: use --out for another folder");
+    expect_fine(train_run("diff", "-r m before"));
+    expect_fine(train_run("train", "--data moons --rows 80 --start m --epochs 2 --no-plots --overwrite --out other"));
+}
+END_TEST
+
 /* What was interrupted and resumed begins its refit with the weights of --start, too. */
 START_TEST(a_resumed_run_refits_from_the_same_weights)
 {
@@ -664,6 +675,7 @@ Suite *train_suite(void)
     tcase_add_test(tests, with_ema_the_averages_are_kept_and_measured);
     tcase_add_test(tests, a_run_begins_with_the_weights_of_another);
     tcase_add_test(tests, a_run_begins_with_the_scales_of_another);
+    tcase_add_test(tests, weights_to_start_with_are_not_overwritten_before);
     tcase_add_test(tests, a_refused_resumption_changes_nothing);
     tcase_add_test(tests, a_resumed_run_refits_from_the_same_weights);
     tcase_add_test(tests, a_refit_trains_on_validation_rows_too);

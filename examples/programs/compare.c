@@ -415,8 +415,8 @@ int main(int argc, char **argv)
     if (outcome.refused)
         terminal_say("compare", NULL, outcome.error.text);
     else if (outcome.interrupted)
-        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command continues\n", finished, c.all.count,
-                plural(c.all.count));
+        fprintf(stderr, "interrupted: %d of %d run%s complete; the same command%s continues\n", finished, c.all.count,
+                plural(c.all.count), c.e.settings.run.overwrite ? " without --overwrite" : "");
     else if (!whole)
         fprintf(stderr, "part %s: %d of all %d run%s complete; " ADVICE_REST "\n", c.e.settings.sweep.part, finished,
                 c.all.count, plural(c.all.count));

@@ -439,10 +439,11 @@ static int train(training *t)
         return 0;
     if (run_finished(&t->run))
         return show_results(t);
-    fprintf(stderr, "stopped after step %lld; " ADVICE_CONTINUE ", or `%s --resume --out ",
-            (long long)tg_fit_step_count(t->run.fit), options_called("train"));
+    const bool again = t->s.run.overwrite; /* the same command starts over */
+    fprintf(stderr, "stopped after step %lld; %s`%s --resume --out ", (long long)tg_fit_step_count(t->run.fit),
+            again ? "" : ADVICE_CONTINUE ", or ", options_called("train"));
     options_print_word(t->run.spec->out, stderr);
-    fputs("`\n", stderr);
+    fputs(again ? "` continues\n" : "`\n", stderr);
     if (!write_log(t, &error))
         fail(error.text);
     if (t->s.run.report)

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <stdbool.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,30 @@ START_TEST(what_is_gone_at_the_end_is_a_failure)
     int status;
     waitpid(child, &status, 0);
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) != 0, "%s", temporary_text("said"));
+}
+END_TEST
+
+/* With --overwrite the same command does not continue but starts over. */
+START_TEST(what_was_interrupted_says_how_it_continues)
+{
+    static const char *const said[2][2] = {
+        {"; the same command continues, or `", "train --resume --out over` continues\n"},
+        {"; the same command continues\n", "; the same command without --overwrite continues\n"}};
+    for (int over = 0; over < 2; over++) {
+        const char *out = over ? "over" : "first";
+        char curves[60];
+        int status;
+        const pid_t child =
+            train_start(_i ? "compare" : "train",
+                        "--data moons --rows 100 --hidden 4 --epochs 1000000 --patience 0 --no-plots --out %s %s "
+                        "%s >said 2>&1",
+                        out, _i ? "--activations relu --seeds 1" : "", over ? "--overwrite" : "");
+        snprintf(curves, sizeof curves, "%s%s/curves.csv", out, _i ? "/runs/relu-seed1" : "");
+        wait_for_row(curves);
+        kill(child, SIGINT);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_msg(strstr(temporary_text("said"), said[_i][over]) != NULL, "%s", temporary_text("said"));
+    }
 }
 END_TEST
 
@@ -200,6 +225,7 @@ Suite *edges_suite(void)
     tcase_add_loop_test(tests, a_record_of_train_that_cannot_be_read_is_told, 0, 2);
     tcase_add_loop_test(tests, a_pipe_in_a_folder_is_refused_at_once, 0, 4);
     tcase_add_loop_test(tests, what_is_gone_at_the_end_is_a_failure, 0, 2);
+    tcase_add_loop_test(tests, what_was_interrupted_says_how_it_continues, 0, 2);
     tcase_add_test(tests, a_named_pipe_is_read_once);
     tcase_add_test(tests, a_file_beyond_the_limit_is_a_message_and_no_signal);
     tcase_add_test(tests, a_small_stack_is_enlarged_or_told);

@@ -282,12 +282,18 @@ static bool is_drawn(const struct picture *p, const char *directory, const plots
 /* Removes pictures that earlier results have left. */
 static void remove_picture(const char *directory, const struct picture *p)
 {
-    static const char *const endings[] = {"png", "svg"};
+    static const char *const endings[] = {"png", "svg", "pdf"};
     char name[64];
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%.*s%s", (int)strlen(p->script) - 2, p->script, endings[i]);
         files_remove(directory, name);
     }
+}
+
+void plots_remove(const char *directory)
+{
+    for (const struct picture *p = pictures; p < pictures + PICTURES; p++)
+        remove_picture(directory, p);
 }
 
 void plots_list(const char *directory, FILE *out)

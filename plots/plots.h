@@ -44,6 +44,9 @@ typedef struct plots_look {
  * epoch. Sets `error` unless it returns PLOTS_DRAWN. */
 plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error *error);
 
+/* Removes all of these pictures. */
+void plots_remove(const char *directory);
+
 /* Prints the pictures that are in the folder: "loss, accuracy, as .png and .svg". */
 void plots_list(const char *directory, FILE *out);
 

@@ -99,6 +99,26 @@ START_TEST(results_of_other_programs_have_a_paper_too)
 }
 END_TEST
 
+/* Started over with other data, a folder has nothing of the earlier comparison. */
+START_TEST(what_is_overwritten_leaves_no_report)
+{
+    static const char *const gone[] = {"report.html",       "loss.png",       "loss.svg",           "paper/table.tex",
+                                       "paper/methods.txt", "paper/loss.pdf", "paper/intervals.pdf"};
+    expect_fine(train_run("compare", SMALL "--seeds 2 --lr 0.01 --activations relu,tanh --report"));
+    ck_assert(temporary_exists("p/report.html") && temporary_exists("p/paper/table.tex"));
+    temporary_write("p/paper/mine.tex", "mine", 4);
+    expect_fine(train_run("compare",
+                          "--data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 --lr 0.01 --activations relu "
+                          "--no-plots --overwrite --out p"));
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
+        char path[60];
+        snprintf(path, sizeof path, "p/%s", gone[i]);
+        ck_assert_msg(!temporary_exists(path), "%s", path);
+    }
+    ck_assert(temporary_exists("p/paper/mine.tex"));
+}
+END_TEST
+
 START_TEST(several_data_sets_have_a_paper_together)
 {
     expect_fine(train_run("compare", "--data moons --data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 --lr 0.01 "
@@ -120,6 +140,7 @@ Suite *paper_suite(void)
     tcase_add_loop_test(tests, methods_are_those_of_the_options, 0, sizeof cases / sizeof *cases);
     tcase_add_test(tests, the_table_is_latex_and_the_pictures_are_pdf);
     tcase_add_test(tests, results_of_other_programs_have_a_paper_too);
+    tcase_add_test(tests, what_is_overwritten_leaves_no_report);
     tcase_add_test(tests, several_data_sets_have_a_paper_together);
     suite_add_tcase(suite, tests);
     return suite;

@@ -4,6 +4,7 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/run/options.h"
 #include "examples/programs/system/posix.h"
+#include "plots/plots.h"
 
 #include <limits.h>
 #include <math.h>
@@ -79,13 +80,31 @@ static bool is_comparison(const json_t *config)
 
 static void remove_results(const char *folder)
 {
-    static const char *const names[] = {
-        "runs",     "last.safetensors", "best.safetensors",  "curves.csv", "steps.csv",  "result.json",
-        "rows.csv", "predictions.csv",  "refit.safetensors", "grid.csv",   "pending.csv"};
+    static const char *const names[] = {"runs",
+                                        "last.safetensors",
+                                        "best.safetensors",
+                                        "curves.csv",
+                                        "steps.csv",
+                                        "result.json",
+                                        "rows.csv",
+                                        "predictions.csv",
+                                        "refit.safetensors",
+                                        "grid.csv",
+                                        "pending.csv",
+                                        "report.html",
+                                        "runs.csv",
+                                        "summary.csv",
+                                        "pairs.csv",
+                                        "paper/table.tex",
+                                        "paper/methods.txt",
+                                        "paper/intervals.pdf"};
     char path[PATH_MAX];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (path_of(folder, names[i], path))
             files_remove_all(path);
+    plots_remove(folder);
+    if (path_of(folder, "paper", path))
+        plots_remove(path);
 }
 
 static const char data_sum[] = "checksum";

@@ -57,12 +57,13 @@ typedef struct tg_export_state {
     tg_tensor after;  /* computed; it is `before` for the next token */
 
     /* `before` [1, most, size] has the rows of all tokens up to this one, and `after` is its last row. It is recorded as
-     * of the last of `most` tokens. Only tg_self_attention_last may read it. */
+     * of the last of `most` tokens. Attention to all of them may read it: tg_self_attention_last, or products and a
+     * softmax. */
     bool grows;
 } tg_export_state;
 
 /* One token of a sequence, as tg_decoder_record records it. */
-enum { TG_EXPORT_STATES = 256 };
+enum { TG_EXPORT_STATES = 512 };
 typedef struct tg_export_next {
     tg_tensor token;    /* i32 [1, 1], a constant */
     tg_tensor position; /* i32 [1], a constant: how many tokens were read before; TG_NONE: the net does not use it */

@@ -197,6 +197,7 @@ typedef struct product {
     operand a, b, out;
     const char *bias; /* NULL: none; its index is that of the columns of out */
     bool adds;        /* to a gradient that is there */
+    bool grows;       /* k is the number of tokens so far, at most the k above */
 } product;
 
 /* If the product has few columns and its rows are adjacent in `a`, swaps the operands, so that the rows are the
@@ -205,7 +206,8 @@ static product along_rows(const product *p)
 {
     if (p->bias || p->n >= VECTOR || p->m <= p->n || p->a.row != 1)
         return *p;
-    product turned = {.m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .out = p->out, .adds = p->adds};
+    product turned = {
+        .m = p->n, .n = p->m, .k = p->k, .a = p->b, .b = p->a, .out = p->out, .adds = p->adds, .grows = p->grows};
     turned.a.row = p->b.column;
     turned.b.column = p->a.row;
     turned.a.column = turned.b.row = 0;
@@ -228,14 +230,15 @@ static void multiply(tg_writer *w, int indent, const product *given)
 {
     const product p = along_rows(given);
     const long long width = panel_width(&p);
-    char b[INDEX + 40], bias[INDEX + 40];
+    char b[INDEX + 40], bias[INDEX + 40], steps[40];
     snprintf(b, sizeof b, "%s%s", p.b.name, p.b.index);
     snprintf(bias, sizeof bias, "%s%s", p.bias ? p.bias : "NULL", p.bias ? p.out.index : "");
     if (width > 0)
         tg_writer_say(w, indent, "pack(%lld, %lld, %s, %lld, %lld, %lld, $scratch);", p.k, p.n, b, p.b.step, p.b.column,
                       width);
-    tg_writer_say(w, indent, "multiply(%lld, %lld, %lld, %s%s, %lld, %lld, %s, %lld, %lld, %s, %d, $y%s, %lld, %lld);",
-                  p.m, p.n, p.k, p.a.name, p.a.index, p.a.row, p.a.step, width ? "$scratch" : b,
+    snprintf(steps, sizeof steps, p.grows ? "$positions" : "%lld", p.k);
+    tg_writer_say(w, indent, "multiply(%lld, %lld, %s, %s%s, %lld, %lld, %s, %lld, %lld, %s, %d, $y%s, %lld, %lld);",
+                  p.m, p.n, steps, p.a.name, p.a.index, p.a.row, p.a.step, width ? "$scratch" : b,
                   width ? width : p.b.step, width * p.k, bias, p.adds, p.out.index, p.out.row, p.out.column);
 }
 
@@ -276,7 +279,8 @@ static product matrices_product(const tg_writer *w, const tg_value *value)
                      .a = {"$0", "", ta ? 1 : k, ta ? m : 1, 0},
                      .b = {"$1", "", 0, tb ? 1 : n, tb ? k : 1},
                      .out = {"$y", "", n, 0, 1},
-                     .adds = w->places[value->index].adds};
+                     .adds = w->places[value->index].adds,
+                     .grows = !ta && w->places[value->inputs[0]->index].grown == a->rank};
 }
 
 int64_t tg_writer_scratch(const tg_writer *w, const tg_value *value)
@@ -440,6 +444,14 @@ static void concat(tg_writer *w, const tg_value *value)
 
 /* ---- all ---- */
 
+/* Of the tokens so far, where rows have room for all. */
+static void growing_softmax(tg_writer *w)
+{
+    tg_writer_say(w, 1,
+                  "for (size_t r = 0; r < $rows; r++)\n"
+                  "    softmax_rows(1, $positions, $0 + r * $columns, $y + r * $columns);");
+}
+
 bool tg_writer_loops(tg_writer *w)
 {
     static const struct {
@@ -458,6 +470,8 @@ bool tg_writer_loops(tg_writer *w)
         return true;
     if (gradient)
         return tg_writer_say(w, 1, "/* together with its gradient, v%lld */", (long long)gradient->index), true;
+    if (value->op == &tg_op_softmax && w->places[value->inputs[0]->index].grown == value->shape->rank)
+        return growing_softmax(w), true;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (forms[i].op == value->op) {
             if (forms[i].text)

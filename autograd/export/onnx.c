@@ -56,7 +56,7 @@ static void grouped_linear(const tg_writer *w, const tg_value *value, tg_text *t
 /* Where rows move to another axis, they are the first axis meanwhile. */
 static void reshape(const tg_writer *w, const tg_value *value, tg_text *to)
 {
-    if (!tg_onnx_rows_move(value, w->rows)) {
+    if (!tg_axes_move(value, w->rows)) {
         tg_text_add(to, "Reshape($0, {$reshaped})");
         return;
     }

@@ -22,9 +22,6 @@ enum { TG_ONNX_NAME = 200 };
 /* Finds w->rows. False, with the error on the tape, if out of memory. */
 bool tg_onnx_find_rows(tg_onnx *o);
 
-/* True if a reshape moves the axis that counts rows, so that each row is reshaped by itself. */
-bool tg_onnx_rows_move(const tg_value *value, const int *rows);
-
 /* The name of a value in the graph: "x", the name of a parameter, "v12". */
 const char *tg_onnx_name(const tg_onnx *o, const tg_value *value, char name[TG_ONNX_NAME]);
 

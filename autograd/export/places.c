@@ -2,6 +2,8 @@
 #include "autograd/export/writer.h"
 #include "autograd/ops.h"
 
+#include <stdlib.h>
+
 static tg_place_of *place_of(const tg_writer *w, const tg_value *value)
 {
     return &w->places[value->index];
@@ -45,6 +47,46 @@ void tg_places_states(tg_writer *w, const tg_exported *f)
         w->sizes.states += aligned(before->size);
         place_of(w, tg_value_of(next->state[i].after))->kind = TG_PLACE_MEMORY; /* a result, too */
     }
+}
+
+/* A softmax, and the sums of a product, are of the tokens so far. All other operations compute the rows of later tokens,
+ * too, which nothing reads. */
+static int grown_axis(const tg_value *value, const int *axes)
+{
+    const int first = value->input_count ? axes[value->inputs[0]->index] : TG_AXIS_NONE,
+              rank = value->input_count ? value->inputs[0]->shape->rank : 0;
+    if (value->op == &tg_op_softmax && first == rank - 1)
+        return first;
+    if (value->op == &tg_op_self_attention_last)
+        return first == rank - 2 || first == TG_AXIS_NONE ? TG_AXIS_NONE : TG_AXIS_MIXED;
+    if (value->op == &tg_op_matmul && tg_writer_word(value, "transpose_a") == 0) {
+        const int second = axes[value->inputs[1]->index], steps = value->inputs[1]->shape->rank - 2;
+        const bool transposed = tg_writer_word(value, "transpose_b") != 0;
+        if (second == steps && transposed && first == TG_AXIS_NONE)
+            return value->shape->rank - 1;
+        if (second == steps && !transposed && first == rank - 1)
+            return TG_AXIS_NONE;
+    }
+    return tg_axis_after(value, axes, 0);
+}
+
+bool tg_places_grow(tg_writer *w, const tg_exported *f)
+{
+    int *axes = malloc((size_t)w->program->count * sizeof *axes + 1);
+    bool fine = axes || tg_program_fail(w->program, "export: out of memory");
+    for (int64_t i = 0; fine && i < w->program->count; i++) {
+        const tg_value *value = tg_program_at(w->program, i);
+        tg_place_of *p = &f->places[i];
+        axes[i] = p->kind == TG_PLACE_NONE ? TG_AXIS_NONE
+                  : p->grows               ? 1
+                  : value->op              ? grown_axis(value, axes)
+                                           : TG_AXIS_NONE;
+        p->grown = axes[i] + 1;
+        fine = (axes[i] != TG_AXIS_MIXED && (value != f->result || p->grown == 0)) ||
+               tg_program_fail(w->program, "export: the operation %s reads a state that grows", value->op->name);
+    }
+    free(axes);
+    return fine;
 }
 
 /* ---- needed ---- */

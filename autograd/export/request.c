@@ -1,6 +1,5 @@
 /* What an export is asked for: checked, found on the tape, and placed in memory. */
 #include "autograd/export/writer.h"
-#include "autograd/ops.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <ctype.h>
@@ -115,21 +114,6 @@ static bool take_next(tg_writer *w, const tg_export_next *next)
     return true;
 }
 
-/* What grows is read by an operation that knows how many rows there are so far. */
-static bool check_growing(tg_writer *w)
-{
-    const tg_place_of *places = w->function[TG_NEXT].places;
-    for (int64_t i = 0; i < w->program->count; i++) {
-        const tg_value *value = tg_program_at(w->program, i);
-        for (int k = 0; k < value->input_count && places[i].kind != TG_PLACE_NONE; k++)
-            if (places[value->inputs[k]->index].grows && value->op != &tg_op_self_attention_last &&
-                w->config->next->most > 1)
-                return tg_program_fail(w->program, "export: the operation %s reads a state that grows",
-                                       value->op->name);
-    }
-    return true;
-}
-
 static bool take(tg_writer *w, const tg_export_config *config)
 {
     tg_exported *f = &w->function[TG_PREDICT];
@@ -168,7 +152,7 @@ bool tg_writer_begin(tg_writer *w, tg_tape *tape, const tg_export_config *config
         if (!find_type(w, f, &found))
             return false;
     }
-    if (!check_growing(w))
+    if (config->next && config->next->most > 1 && !tg_places_grow(w, &w->function[TG_NEXT]))
         return false;
     if (!config->step)
         tg_places_transpose(w);

@@ -199,7 +199,7 @@ static const char *put_word(const tg_writer *w, const tg_value *value, const cha
         snprintf(line, size, "v%lld", (long long)named->index);
     else if (is_loss || is_bias)
         snprintf(line, size, "NULL");
-    else if (strcmp(word, "positions") == 0 && w->places[value->inputs[0]->index].grows)
+    else if (strcmp(word, "positions") == 0 && w->places[value->inputs[0]->index].grown)
         snprintf(line, size, "((size_t)reading.count + 1)");
     else if (strcmp(word, "scratch") == 0)
         snprintf(line, size, "memory + %lld", (long long)w->places[value->index].scratch_offset);

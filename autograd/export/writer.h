@@ -31,6 +31,7 @@ typedef struct tg_place_of {
     bool transposed;                 /* the file has this matrix transposed */
     bool adds;                       /* adds to an existing gradient */
     bool state, grows;               /* the `before` of a state; and rows of all tokens so far (tg_export_state) */
+    int grown;                       /* the axis with an element for each token so far, from 1 on; 0: none */
     const char *argument;
 } tg_place_of;
 
@@ -127,6 +128,21 @@ const tg_value *tg_places_leaf(const tg_writer *w, const tg_parameter *parameter
 
 /* Calls `put` for each weight of the file in its order, those of i32 or the others: parameters come first. */
 void tg_writer_weights(tg_writer *w, bool integers, void (*put)(tg_writer *w, const tg_value *leaf));
+
+/* Follows the states that grow; false, with the error on the tape, if an operation reads one that cannot. */
+bool tg_places_grow(tg_writer *w, const tg_exported *f);
+
+/* ---- axes.c ---- */
+
+/* In place of an axis: the value has none such; it mixes the axis with others, or does not keep its size. */
+enum { TG_AXIS_NONE = -1, TG_AXIS_MIXED = -2 };
+
+/* The axis of a value, given those of all values before. A reshape may have several, of which this is one, counted from
+ * 0. */
+int tg_axis_after(const tg_value *value, const int *axes, int number);
+
+/* True if a reshape moves the axis, so that what it counts is reshaped one by one. */
+bool tg_axes_move(const tg_value *value, const int *axes);
 
 /* ---- request.c ---- */
 

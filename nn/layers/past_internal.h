@@ -24,7 +24,6 @@ typedef struct tg_past_room {
 struct tg_past {
     int64_t most, seen;  /* positions: room, and those before this pass */
     bool copies;         /* tensors do not borrow the rooms, as the tape will outlive them */
-    bool apart;          /* a layer keeps keys and values apart: attention is several operations */
     tg_tensor positions; /* of the latest pass, i32: seen, seen + 1, ...; TG_NONE: no layer has asked for them */
     int next;            /* the number of the next room that is asked for in this pass */
     int count;

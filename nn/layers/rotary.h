@@ -20,6 +20,10 @@ TG_API_BEGIN
  * tape. A tape that rounds (tg_tape_round) rounds positions too: bfloat16 has the integers up to 256. */
 tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base);
 
+/* The same for some of these positions, i32 [count]: [count, size / 2]. */
+tg_rotary tg_rotary_angles_at(tg_tape *tape, tg_dtype dtype, tg_tensor index, int64_t positions, int64_t size,
+                              double base);
+
 /* The rotated x, [..., positions, size]; the angles must have its positions and size. */
 tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x);
 

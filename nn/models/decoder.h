@@ -49,7 +49,7 @@ void tg_decoder_free(tg_decoder *decoder);
 
 /* Records what a decoder computes for one token, the last that it has room for, on a tape: for the function NAME_next of
  * exported C (tg_export_config.next). The tensors are of the tape. False, with an error on the tape if there is one, if
- * the model cannot be read token by token, or if its attention is not one operation, as with rotary positions. */
+ * the model cannot be read token by token. */
 bool tg_decoder_record(const tg_model *model, tg_tape *tape, tg_export_next *next);
 
 TG_API_END

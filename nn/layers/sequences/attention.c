@@ -130,6 +130,16 @@ static tg_tensor with_past(tg_past *past, tg_tensor heads)
     return tg_split_heads(tg_past_append(past, tg_merge_heads(heads)), tg_dim(heads, 0));
 }
 
+/* Shared heads, once for each query head that uses them. */
+static tg_tensor for_each_query(tg_tensor shared, int times)
+{
+    const int64_t heads = tg_dim(shared, 0), batch = tg_dim(shared, 1), positions = tg_dim(shared, 2),
+                  size = tg_dim(shared, 3);
+    const tg_tensor apart = tg_reshape(shared, TG_SHAPE(heads, 1, batch, positions, size));
+    return tg_reshape(tg_expand(apart, TG_SHAPE(heads, times, batch, positions, size)),
+                      TG_SHAPE(heads * times, batch, positions, size));
+}
+
 tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_attention_context *context,
                                tg_rng *training)
 {
@@ -151,13 +161,12 @@ tg_tensor tg_attention_forward(const tg_attention *a, tg_tensor x, const tg_atte
         p.k = tg_rotary_turn(context->rotary, p.k);
     }
     if (context && context->past && !crosses) {
-        context->past->apart = true;
         p.k = with_past(context->past, p.k);
         p.v = with_past(context->past, p.v);
     }
     if (c->key_value_heads < c->heads) {
-        p.k = tg_repeat(p.k, 0, c->heads / c->key_value_heads);
-        p.v = tg_repeat(p.v, 0, c->heads / c->key_value_heads);
+        p.k = for_each_query(p.k, c->heads / c->key_value_heads);
+        p.v = for_each_query(p.v, c->heads / c->key_value_heads);
     }
     tg_tensor mask = TG_NONE;
     if (padding.value)

@@ -10,7 +10,8 @@ static tg_tensor counted(tg_tape *tape, tg_dtype dtype, int64_t count)
     return tg_add_scalar(tg_cumsum(tg_full(tape, dtype, TG_SHAPE(count), 1), 0, false), -1);
 }
 
-tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base)
+tg_rotary tg_rotary_angles_at(tg_tape *tape, tg_dtype dtype, tg_tensor index, int64_t positions, int64_t size,
+                              double base)
 {
     if (size < 2 || size % 2 != 0 || !(base > 0)) {
         tg_tape_fail(tape, "tg_rotary_angles: expected an even size and a positive base, not %lld and %g",
@@ -19,10 +20,17 @@ tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int
     }
     tg_no_grad_begin(tape);
     tg_tensor rates = tg_exp(tg_mul_scalar(counted(tape, dtype, size / 2), -2 * log(base) / (double)size));
-    tg_tensor angle = tg_outer(counted(tape, dtype, positions), rates);
+    tg_tensor angle = tg_outer(index.value ? tg_index_select(counted(tape, dtype, positions), 0, index)
+                                           : counted(tape, dtype, positions),
+                               rates);
     const tg_rotary rotary = {tg_cos(angle), tg_sin(angle)};
     tg_no_grad_end(tape);
     return rotary;
+}
+
+tg_rotary tg_rotary_angles(tg_tape *tape, tg_dtype dtype, int64_t positions, int64_t size, double base)
+{
+    return tg_rotary_angles_at(tape, dtype, TG_NONE, positions, size, base);
 }
 
 tg_tensor tg_rotary_turn(const tg_rotary *rotary, tg_tensor x)

@@ -146,7 +146,7 @@ bool tg_decoder_record(const tg_model *model, tg_tape *tape, tg_export_next *nex
     tg_no_grad_end(tape);
     next->position = past.positions;
     next->states = past.count;
-    bool fine = tg_ok(next->logits) && !past.apart && past.count <= TG_EXPORT_STATES;
+    bool fine = tg_ok(next->logits) && past.count <= TG_EXPORT_STATES;
     for (int i = 0; fine && i < past.count; i++)
         next->state[i] = (tg_export_state){past.rooms[i].before, past.rooms[i].after, past.rooms[i].grows};
     tg_past_free(&past);

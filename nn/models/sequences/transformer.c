@@ -30,16 +30,13 @@ static tg_tensor embed(const tg_layer *self, tg_tensor ids, tg_layer_pass *pass)
 {
     const embeddings *e = self->layer;
     tg_tape *tape = tg_tape_of(ids);
-    const int64_t positions = tg_dim(ids, 1), seen = pass->past ? pass->past->seen : 0, all = seen + positions;
+    const int64_t positions = tg_dim(ids, 1), all = positions + (pass->past ? pass->past->seen : 0);
     const tg_tensor x = tg_embedding_layer_forward(&e->tokens, ids);
-    if (e->rotary_base == 0 && pass->past)
-        return tg_add(x, tg_embedding_layer_forward(&e->positions, tg_past_positions(pass->past, tape, positions)));
+    const tg_tensor index = pass->past ? tg_past_positions(pass->past, tape, positions) : TG_NONE;
     if (e->rotary_base == 0)
-        return tg_add(x, tg_embedding_layer_first(&e->positions, tape, positions));
-    pass->rotary = tg_rotary_angles(tape, tg_dtype_of(x), all, e->head_size, e->rotary_base);
-    if (seen > 0)
-        pass->rotary = (tg_rotary){tg_narrow(pass->rotary.cosine, 0, seen, positions),
-                                   tg_narrow(pass->rotary.sine, 0, seen, positions)};
+        return tg_add(x, pass->past ? tg_embedding_layer_forward(&e->positions, index)
+                                    : tg_embedding_layer_first(&e->positions, tape, positions));
+    pass->rotary = tg_rotary_angles_at(tape, tg_dtype_of(x), index, all, e->head_size, e->rotary_base);
     return x;
 }
 

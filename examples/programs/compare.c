@@ -355,6 +355,9 @@ static bool claim(session *c, tg_error *error)
 static bool prepare(session *c, tg_error *error)
 {
     run_spec *s = &c->e.settings.run;
+    if (s->overwrite && c->e.settings.sweep.part)
+        return tg_fail(error,
+                       "--overwrite: a part would remove the runs of the others; remove the folder before all parts");
     if (!experiment_prepare(&c->e, NULL, error))
         return false;
     s->out = s->out ? s->out : c->e.name;

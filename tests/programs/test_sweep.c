@@ -153,6 +153,9 @@ START_TEST(parts_make_a_whole)
     expect_fine(train_run("compare", RUNS "--out o"));
     ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_refused(train_run("compare", RUNS "--part 3/2 --out o"), "--part: '3/2'");
+    expect_refused(train_run("compare", RUNS "--part 1/2 --overwrite --out o"),
+                   "--overwrite: a part would remove the runs of the others");
+    ck_assert(temporary_exists("o/runs/relu-seed1/result.json"));
 }
 END_TEST
 

@@ -284,7 +284,7 @@ Suite *search_suite(void)
 {
     Suite *suite = suite_create("search");
     TCase *tests = tcase_create("search");
-    tcase_set_timeout(tests, 60);
+    tcase_set_timeout(tests, 180);
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_grid_grows_until_it_brackets_and_then_halves_its_steps);
     tcase_add_test(tests, a_best_that_is_never_bracketed_ends_the_search);

@@ -29,8 +29,8 @@ static bool is_for_caller(const tg_use *uses, const tg_value *value, bool saves_
 }
 
 /* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one is;
- * others, until the step ends. A replay reads leaves again. At a checkpoint's end a later step may continue it instead,
- * so the value after it overwrites nothing of it. */
+ * others, until the step ends. A replay reads leaves again. A later step may record more before it closes the
+ * checkpoint, and read these there, so the value after the checkpoint does not overwrite them either. */
 static void add_reads_of_caller(tg_use *uses, const tg_value *value, bool saves_memory)
 {
     const tg_region *region = value->region;

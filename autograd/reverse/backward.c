@@ -132,6 +132,25 @@ static void release_read(const pass *p, tg_value *value)
     }
 }
 
+/* Holds all cotangents: those of given inputs when the pass is complete. */
+static void hold_cotangents(const pass *p)
+{
+    for (int64_t i = 0; i < p->count; i++) {
+        if (p->cotangents[i])
+            hold(p, p->cotangents[i]);
+        for (const tg_noted_use *use = p->noted ? p->noted[i].last : NULL; use; use = use->earlier)
+            hold(p, use->cotangent);
+    }
+}
+
+static void hold_recomputed(const pass *p)
+{
+    const tg_recompute *r = &p->recompute;
+    for (int64_t i = 0; r->stand_in && i < r->end - r->first; i++)
+        if (r->stand_in[i])
+            hold(p, r->stand_in[i]);
+}
+
 /* Computes what has been recorded. Without create_graph, each buffer is released once no value and no cotangent needs
  * it. Before a hook, the pass is not complete: derivatives that follow read cotangents, and what was recomputed. */
 static bool compute(const pass *p, bool complete)
@@ -140,15 +159,10 @@ static bool compute(const pass *p, bool complete)
     tg_program *program = &tape->program;
     if (!tg_run_may_read(&tape->run, program, program->count)) /* refused as a whole, before a gradient is written */
         return false;
-    for (int64_t i = 0; (!complete || p->by_inputs) && i < p->count; i++)
-        if (p->cotangents[i])
-            hold(p, p->cotangents[i]);
-    for (int64_t i = 0; !complete && p->noted && i < p->count; i++)
-        for (const tg_noted_use *use = p->noted[i].last; use; use = use->earlier)
-            hold(p, use->cotangent);
-    for (int64_t i = 0; !complete && p->recompute.stand_in && i < p->recompute.end - p->recompute.first; i++)
-        if (p->recompute.stand_in[i])
-            hold(p, p->recompute.stand_in[i]);
+    if (!complete || p->by_inputs)
+        hold_cotangents(p);
+    if (!complete)
+        hold_recomputed(p);
     for (int64_t i = tape->run.computed; i < program->count; i++) {
         if (!tg_run_to(&tape->run, program, i + 1))
             return false;

@@ -158,9 +158,9 @@ static bool recompute_region(tg_recompute *r, const tg_region *region)
     return true;
 }
 
-/* True if the region has been recomputed. A pass goes backwards, so a region that lies before one of its neighbours
- * that has been is none of those that were recomputed earlier: many regions in a row take no search through all of
- * them. */
+/* True if the region has been recomputed. A pass goes backwards, so the list begins with the region that was recomputed
+ * last, and those after a sibling in it lie behind that sibling. Once one lies behind the region, the search ends: many
+ * regions in a row take no long ones. */
 static bool is_recomputed(const tg_recompute *r, const tg_region *region)
 {
     for (const tg_recomputed *known = r->regions; known; known = known->next) {

@@ -41,8 +41,8 @@ static bool list_values(const tg_value **values, const tg_tensor *tensors, int c
     return true;
 }
 
-/* What is asked for, as the pass that would serve it; false if none could: tensors are dead, or it has hooks, which run
- * in each step. */
+/* Writes the request as the pass of the previous step that would serve it; false if none could: tensors are dead, or
+ * the step has hooks, which run in each step. */
 static bool ask(tg_tape *tape, const tg_request *r, tg_pass *asked)
 {
     const tg_notes *notes = tg_notes_of(tape);
@@ -63,6 +63,7 @@ static bool ask(tg_tape *tape, const tg_request *r, tg_pass *asked)
            list_values(cotangents, r->cotangents, r->output_count) && list_values(inputs, r->inputs, r->input_count);
 }
 
+/* Computes a pass of the previous step, whose values are now part of this one. */
 static bool run_again(tg_tape *tape, const tg_pass *pass, const tg_request *r)
 {
     for (int j = 0; j < r->input_count; j++)
@@ -168,6 +169,7 @@ bool tg_backward_from(tg_tensor output, tg_tensor cotangent)
     return backward("tg_backward_from", output, cotangent);
 }
 
+/* An inert or stale loss has no size to be checked; `backward` refuses it. */
 bool tg_backward(tg_tensor loss)
 {
     return (!tg_ok(loss) || is_scalar("tg_backward", loss, "; reduce it, or give a cotangent to tg_backward_from")) &&

@@ -253,18 +253,18 @@ static tg_tensor finish(const new_operation *o, tg_value *out, int64_t before)
     return (tg_tensor){0};
 }
 
-static inline tg_tensor apply(const new_operation *o)
+static tg_tensor apply(tg_tape *tape, const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
 {
-    if (!o->tape || tg_program_failed(&o->tape->program))
+    if (!tape || tg_program_failed(&tape->program))
         return (tg_tensor){0};
-    tg_program *program = &o->tape->program;
-    tg_value *out = tg_repeat_operation(program, o->op, o->attributes, o->count, o->inputs);
+    const new_operation o = {tape, op, attributes, count, inputs};
+    tg_value *out = tg_repeat_operation(&tape->program, op, attributes, count, inputs);
     if (out)
-        return finish(o, out, out->index);
-    if (!check_inputs(o))
+        return finish(&o, out, out->index);
+    if (!check_inputs(&o))
         return (tg_tensor){0};
-    const int64_t before = program->count;
-    return finish(o, is_complete(o) ? append_all(o) : NULL, before);
+    const int64_t before = tape->program.count;
+    return finish(&o, is_complete(&o) ? append_all(&o) : NULL, before);
 }
 
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)
@@ -273,10 +273,10 @@ tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_
         return (tg_tensor){0};
     const tg_value *first = tg_value_of(inputs[0]);
     tg_tape *tape = first ? tg_tape_at(first) : tg_tape_of_any(inputs, count);
-    return apply(&(new_operation){tape, op, attributes, count, inputs});
+    return apply(tape, op, attributes, count, inputs);
 }
 
 tg_tensor tg_apply_on(tg_tape *tape, const tg_op *op, const void *attributes)
 {
-    return op ? apply(&(new_operation){.tape = tape, .op = op, .attributes = attributes}) : (tg_tensor){0};
+    return op ? apply(tape, op, attributes, 0, NULL) : (tg_tensor){0};
 }

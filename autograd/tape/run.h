@@ -71,8 +71,8 @@ typedef struct tg_run_block {
 /* NULL if out of memory. */
 tg_run_block *tg_run_block_new(size_t size);
 
-/* What is watched has been rounded, and what is timed is the operation alone, in whatever order they are switched
- * on. */
+/* From the outermost to the innermost, in whatever order they are switched on: what is watched has been rounded, and
+ * what is timed is the operation alone. */
 enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
 
 struct tg_run {

@@ -62,6 +62,12 @@ bool tg_shape_broadcast(const tg_shape *a, const tg_shape *b, tg_shape *out)
     return true;
 }
 
+bool tg_broadcasts_to(const tg_shape *from, const tg_shape *to)
+{
+    tg_shape both;
+    return tg_shape_broadcast(from, to, &both) && tg_shape_equal(&both, to);
+}
+
 char *tg_shape_text(const tg_shape *shape, char *text, size_t size)
 {
     if (!text || size == 0)

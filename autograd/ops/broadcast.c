@@ -1,4 +1,5 @@
 /* Constant tensors, expansion, whose derivative is the sum over axes (reduce.c), and reshape, which is free. */
+#include "autograd/base/shape_internal.h"
 #include "autograd/ops/category.h"
 #include "autograd/tape/program.h"
 #include "autograd/tape/strided.h"
@@ -63,9 +64,8 @@ bool tg_is_plain_one(tg_tensor cotangent)
 static bool expand_shape(tg_value *out)
 {
     const tg_shape *from = out->inputs[0]->shape, *to = &((const shape_attributes *)out->attributes)->shape;
-    tg_shape both;
     char target[128];
-    if (tg_shape_size(to) < 0 || !tg_shape_broadcast(from, to, &both) || !tg_shape_equal(&both, to))
+    if (tg_shape_size(to) < 0 || !tg_broadcasts_to(from, to))
         return tg_expected(out, "the shape does not broadcast to %s", tg_shape_text(to, target, sizeof target));
     *out->shape = *to;
     return true;

@@ -1,4 +1,5 @@
 /* Sums and means over axes. */
+#include "autograd/base/shape_internal.h"
 #include "autograd/kernels/parallel.h"
 #include "autograd/ops/category.h"
 #include "autograd/ops/reduction.h"
@@ -149,9 +150,9 @@ tg_tensor tg_sum(tg_tensor x)
 
 tg_tensor tg_sum_to(tg_tensor x, tg_shape shape)
 {
-    tg_shape from = tg_shape_of(x), both;
+    tg_shape from = tg_shape_of(x);
     char text[128];
-    if (!tg_shape_broadcast(&from, &shape, &both) || !tg_shape_equal(&both, &from))
+    if (!tg_broadcasts_to(&shape, &from))
         return tg_refuse("sum_to", x, "%s does not broadcast to it", tg_shape_text(&shape, text, sizeof text));
     int extra = from.rank - shape.rank, axes = 0;
     for (int axis = 0; axis < from.rank; axis++)

@@ -12,6 +12,7 @@
 #include "autograd/reverse/backward.h"
 
 #include "autograd/ops.h"
+#include "autograd/base/shape_internal.h"
 #include "autograd/reverse/checkpoint_internal.h"
 #include "autograd/reverse/joint.h"
 #include "autograd/reverse/notes.h"
@@ -209,14 +210,7 @@ static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend)
     return true;
 }
 
-/* True if the core can sum a derivative's result down to its input's shape. */
-static bool sums_to(const tg_value *result, const tg_value *input)
-{
-    tg_shape both;
-    return tg_shape_broadcast(result->shape, input->shape, &both) && tg_shape_equal(&both, result->shape);
-}
-
-/* Passes one result of a derivative on to the input it belongs to. */
+/* Passes one result of a derivative on to the input it belongs to, summed where the input was broadcast. */
 static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gradient)
 {
     if (!gradient.value)
@@ -227,7 +221,7 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
                             tg_tape_problem(p->tape, gradient));
     const bool alike = value->shape == input->shape || tg_shape_equal(value->shape, input->shape);
     char has[128], wants[128];
-    if (value->dtype != input->dtype || (!alike && !sums_to(value, input)))
+    if (value->dtype != input->dtype || (!alike && !tg_broadcasts_to(input->shape, value->shape)))
         return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
                             tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
                             tg_dtype_name(input->dtype), tg_shape_text(input->shape, wants, sizeof wants));

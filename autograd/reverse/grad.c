@@ -276,41 +276,35 @@ static tg_tensor unit_vector(tg_tensor like, int64_t index)
     return tg_reshape(vector, shape);
 }
 
+/* Row by row. */
 static tg_tensor jacobian(const char *function, tg_tensor y, tg_tensor x)
 {
     tg_tape *tape = tg_tape_of(y);
     const int64_t rows = tg_size(y), columns = tg_size(x);
+    if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, function) ||
+        !is_usable(tape, function, "tensor", (tg_tensor[]){y, x}, 2))
+        return TG_NONE;
     if (rows > INT32_MAX)
         tg_tape_fail(tape, "%s: %lld rows are too many", function, (long long)rows);
     if (rows == 0 || tg_program_failed(&tape->program))
         return tg_full(tape, tg_dtype_of(y), TG_SHAPE(rows, columns), 0);
+    const int64_t scratch = tg_arena_here(&tape->scratch);
     tg_tensor *all = tg_tape_scratch(tape, (size_t)rows, sizeof *all);
-    for (int64_t i = 0; i < rows && all; i++) {
+    bool fine = all != NULL;
+    for (int64_t i = 0; i < rows && fine; i++) {
         tg_tensor cotangent = unit_vector(y, i), row;
         const tg_request r = request_of(function, &y, 1, &cotangent, &x, 1, &row);
-        if (!differentiate(&r))
-            return TG_NONE;
+        fine = differentiate(&r);
         all[i] = tg_reshape(row, TG_SHAPE(1, columns));
     }
-    return all ? tg_concat(all, (int)rows, 0) : TG_NONE;
-}
-
-static tg_tensor jacobian_of(const char *function, tg_tensor y, tg_tensor x)
-{
-    tg_tape *tape = tg_tape_of(y);
-    if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, function))
-        return TG_NONE;
-    if (!is_usable(tape, function, "tensor", (tg_tensor[]){y, x}, 2))
-        return TG_NONE;
-    const int64_t scratch = tg_arena_here(&tape->scratch);
-    const tg_tensor result = jacobian(function, y, x);
+    const tg_tensor result = fine ? tg_concat(all, (int)rows, 0) : TG_NONE;
     tg_arena_rewind(&tape->scratch, scratch);
     return result;
 }
 
 tg_tensor tg_jacobian(tg_tensor y, tg_tensor x)
 {
-    return jacobian_of("tg_jacobian", y, x);
+    return jacobian("tg_jacobian", y, x);
 }
 
 tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
@@ -318,5 +312,5 @@ tg_tensor tg_hessian(tg_tensor loss, tg_tensor x)
     tg_tensor gradient;
     tg_request r = request_of("tg_hessian", &loss, 1, NULL, &x, 1, &gradient);
     r.create_graph = true;
-    return is_scalar("tg_hessian", loss, "") && differentiate(&r) ? jacobian_of("tg_hessian", gradient, x) : TG_NONE;
+    return is_scalar("tg_hessian", loss, "") && differentiate(&r) ? jacobian("tg_hessian", gradient, x) : TG_NONE;
 }

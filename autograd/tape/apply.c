@@ -1,5 +1,6 @@
 #include "autograd/apply.h"
 
+#include "autograd/base/shape_internal.h"
 #include "autograd/tape/repeat.h"
 #include "autograd/tape/tape_internal.h"
 
@@ -112,10 +113,8 @@ static bool stays_inside(const tg_value *out)
         const int64_t offset = op->view_offset ? op->view_offset(out) : 0;
         return in && in->dtype == out->dtype && offset >= 0 && offset <= in->size && out->size <= in->size - offset;
     }
-    tg_shape both;
     for (int i = 0; op->flags & TG_ELEMENTWISE && op->shape && i < out->input_count; i++)
-        if (out->inputs[i]->dtype != out->dtype || !tg_shape_broadcast(out->inputs[i]->shape, out->shape, &both) ||
-            !tg_shape_equal(&both, out->shape))
+        if (out->inputs[i]->dtype != out->dtype || !tg_broadcasts_to(out->inputs[i]->shape, out->shape))
             return false;
     return true;
 }
@@ -244,12 +243,11 @@ static tg_value *append_all(const new_operation *o)
 }
 
 /* Computes a value that was matched or appended; a failed value is removed from the tape. */
-static tg_tensor finish(const new_operation *o, tg_value *out, int64_t before)
+static tg_tensor finish(tg_tape *tape, tg_value *out, int64_t before)
 {
-    tg_program *program = &o->tape->program;
-    if (out && tg_tape_compute(o->tape))
+    if (out && tg_tape_compute(tape))
         return tg_tensor_of(out);
-    tg_program_remove(program, before);
+    tg_program_remove(&tape->program, before);
     return (tg_tensor){0};
 }
 
@@ -257,14 +255,14 @@ static tg_tensor apply(tg_tape *tape, const tg_op *op, const void *attributes, i
 {
     if (!tape || tg_program_failed(&tape->program))
         return (tg_tensor){0};
-    const new_operation o = {tape, op, attributes, count, inputs};
     tg_value *out = tg_repeat_operation(&tape->program, op, attributes, count, inputs);
     if (out)
-        return finish(&o, out, out->index);
+        return finish(tape, out, out->index);
+    const new_operation o = {tape, op, attributes, count, inputs};
     if (!check_inputs(&o))
         return (tg_tensor){0};
     const int64_t before = tape->program.count;
-    return finish(&o, is_complete(&o) ? append_all(&o) : NULL, before);
+    return finish(tape, is_complete(&o) ? append_all(&o) : NULL, before);
 }
 
 tg_tensor tg_apply(const tg_op *op, const void *attributes, int count, const tg_tensor *inputs)

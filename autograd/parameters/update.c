@@ -54,6 +54,7 @@ static void update_run(const work *w, int index, size_t begin, size_t n)
     tg_update u = *w->step;
     u.dtype = p->dtype;
     u.n = n;
+    u.whole = u.scratch ? p : NULL;
     u.parameter = (char *)p->data + skipped;
     u.gradient = (char *)p->gradient + skipped;
     const size_t offset = (size_t)((char *)u.parameter - (char *)tg_parameters_values(w->set));
@@ -84,12 +85,10 @@ static void update_chunks(void *context, size_t first, size_t count)
 
 static void update_whole(const work *w)
 {
-    tg_update step = *w->step;
     for (int i = 0; i < tg_parameters_count(w->set); i++) {
         const tg_parameter *p = tg_parameters_at(w->set, i);
-        step.whole = p;
         if (p->gradient)
-            update_run(&(work){w->set, w->loop, &step, w->factors}, i, 0, (size_t)tg_shape_size(&p->shape));
+            update_run(w, i, 0, (size_t)tg_shape_size(&p->shape));
     }
 }
 

@@ -273,10 +273,14 @@ static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
     *any = false;
     for (int i = 0; i < value->input_count; i++) {
         if (p->arguments.wanted[i] && tg_may_join(value, i)) {
-            const tg_noted_use use = {.value = value, .cotangent = cotangent, .input = i};
-            p->arguments.wanted[i] = false;
-            if (!tg_note_use(p->tape, &p->noted[index_of(p, value->inputs[i])], &use))
+            tg_noted *noted = &p->noted[index_of(p, value->inputs[i])];
+            tg_noted_use *use = tg_tape_scratch(p->tape, 1, sizeof *use);
+            if (!use)
                 return false;
+            *use = (tg_noted_use){.earlier = noted->last, .value = value, .cotangent = cotangent, .input = i};
+            noted->last = use;
+            noted->count++;
+            p->arguments.wanted[i] = false;
         }
         *any |= p->arguments.wanted[i];
     }

@@ -11,18 +11,6 @@ bool tg_may_join(const tg_value *value, int input)
     return input < 32 && tg_may_join_any(value) && value->op->joint_inputs >> input & 1;
 }
 
-bool tg_note_use(tg_tape *tape, tg_noted *noted, const tg_noted_use *use)
-{
-    tg_noted_use *copy = tg_tape_scratch(tape, 1, sizeof *copy);
-    if (!copy)
-        return false;
-    *copy = *use;
-    copy->earlier = noted->last;
-    noted->last = copy;
-    noted->count++;
-    return true;
-}
-
 tg_tensor tg_join_uses(tg_tape *tape, tg_noted *noted)
 {
     tg_noted_use *rest = NULL, **next = &rest, *use = noted->last;

@@ -23,9 +23,6 @@ bool tg_may_join(const tg_value *value, int input);
 /* The same of any of its inputs. */
 bool tg_may_join_any(const tg_value *value);
 
-/* Notes a use; false, with the error recorded, if out of memory. */
-bool tg_note_use(tg_tape *tape, tg_noted *noted, const tg_noted_use *use);
-
 /* Records the joint derivative of some of the noted uses, and forgets these: those of the operation that was noted
  * last, and of others with the same function. Inert, with the error recorded, if that fails. */
 tg_tensor tg_join_uses(tg_tape *tape, tg_noted *noted);

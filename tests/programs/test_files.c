@@ -61,6 +61,14 @@ START_TEST(a_device_is_written_and_stays)
 }
 END_TEST
 
+/* Nothing is left to be flushed where the disk is full before the end. */
+static bool write_at_once(const void *text, FILE *to)
+{
+    setvbuf(to, NULL, _IONBF, 0);
+    fputs(text, to);
+    return true;
+}
+
 START_TEST(a_failed_write_leaves_the_device)
 {
     tg_error error;
@@ -68,6 +76,8 @@ START_TEST(a_failed_write_leaves_the_device)
     if (access("/dev/full", W_OK) != 0)
         return;
     ck_assert(!files_write("/dev", "full", write_text, "a,b\n", &error));
+    ck_assert_msg(strstr(error.text, "cannot write '/dev/full': No space left on device"), "%s", error.text);
+    ck_assert(!files_write("/dev", "full", write_at_once, "a,b\n", &error));
     ck_assert_msg(strstr(error.text, "cannot write '/dev/full': No space left on device"), "%s", error.text);
     ck_assert(!files_write_path("/dev/full", false, write_text, "a,b\n", &error));
     ck_assert(lstat("/dev/full", &status) == 0 && S_ISCHR(status.st_mode));

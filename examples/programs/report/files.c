@@ -213,9 +213,9 @@ static int fill(int descriptor, files_writer *write, const void *context)
     if (!to)
         return reason;
     errno = 0;
-    const bool made = write(context, to);
-    errno = made ? 0 : errno ? errno : ENOMEM;
-    const bool well = made && fflush(to) == 0 && !ferror(to);
+    const bool made = write(context, to), broken = ferror(to);
+    errno = made && !broken ? 0 : errno ? errno : broken ? EIO : ENOMEM;
+    const bool well = made && !broken && fflush(to) == 0;
     reason = well ? 0 : errno ? errno : EIO;
     return fclose(to) != 0 && well ? errno : reason;
 }

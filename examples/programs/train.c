@@ -465,6 +465,10 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
     const bool saved = access(config, R_OK) == 0;
     snprintf(config, sizeof config, "%s/config.json", t->s.run.out);
+    const int taken = saved || access(config, R_OK) != 0 ? -1 : files_take_folder(t->s.run.out, false, error);
+    files_release_folder(taken);
+    if (taken == FILES_TAKEN) /* its run has not saved yet */
+        return false;
     if (!saved)
         return tg_fail(error, "--resume: there is no %.300s/last.safetensors to continue from%s", t->s.run.out,
                        access(config, R_OK) == 0 ? ": the run was stopped before it first saved, and the command that "

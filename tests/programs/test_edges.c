@@ -101,6 +101,22 @@ START_TEST(what_was_interrupted_says_how_it_continues)
 }
 END_TEST
 
+/* A run that has not saved yet was not stopped. */
+START_TEST(a_run_that_works_is_not_called_stopped)
+{
+    const pid_t child =
+        train_start("train", "--data moons --rows 20000 --hidden 256x8 --epochs 100 --patience 0 --batch 20000 "
+                             "--no-plots --out o >said 2>&1");
+    for (int i = 0; i < 4000 && !temporary_exists("o/config.json"); i++)
+        usleep(5000);
+    const int status = temporary_exists("o/last.safetensors") ? -1 : train_run("train", "--resume --out o");
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    if (status != -1)
+        expect_refused(status, "another process is working in the folder 'o'");
+}
+END_TEST
+
 START_TEST(a_named_pipe_is_read_once)
 {
     ck_assert_int_eq(train_run("sh", "-c 'mkfifo pipe; (exec cat train.csv > pipe) & timeout 60 train --data csv:pipe "
@@ -226,6 +242,7 @@ Suite *edges_suite(void)
     tcase_add_loop_test(tests, a_pipe_in_a_folder_is_refused_at_once, 0, 4);
     tcase_add_loop_test(tests, what_is_gone_at_the_end_is_a_failure, 0, 2);
     tcase_add_loop_test(tests, what_was_interrupted_says_how_it_continues, 0, 2);
+    tcase_add_test(tests, a_run_that_works_is_not_called_stopped);
     tcase_add_test(tests, a_named_pipe_is_read_once);
     tcase_add_test(tests, a_file_beyond_the_limit_is_a_message_and_no_signal);
     tcase_add_test(tests, a_small_stack_is_enlarged_or_told);

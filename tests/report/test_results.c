@@ -319,7 +319,7 @@ START_TEST(a_report_shows_pictures_of_its_own_runs_only)
         const char *options;
         int status, shown;
         bool there; /* whether the folder has pictures behind it */
-    } comparisons[] = {{"", 0, 4, true}, {"--no-plots", 0, 0, true}, {"", 0, 4, true}, {"--lr 1e6", 0, 0, false}};
+    } comparisons[] = {{"", 0, 4, true}, {"--no-plots", 0, 0, false}, {"", 0, 4, true}, {"--lr 1e6", 0, 0, false}};
     char errors[4000], arguments[600];
     if (!have_gnuplot())
         return;

@@ -1,0 +1,68 @@
+/* A comparison while it is printed: what its parts share. Internal to comparison_table.c and those that it calls.
+ *
+ *     const comparison_view v = comparison_view_begin(c);
+ *     table *t = comparison_cells(&v);
+ *     ...
+ *     comparison_view_end(&v);
+ */
+#ifndef REPORT_COMPARISON_VIEW_H
+#define REPORT_COMPARISON_VIEW_H
+
+#include "examples/programs/report/comparison_internal.h"
+#include "examples/programs/report/table.h"
+
+typedef struct comparison_view {
+    const comparison *c;
+    const comparison_group *groups; /* [count] */
+    int count;
+    bool folds;     /* each seed has several */
+    bool by_fold;   /* there is one seed, so its folds are the values */
+    int decides;    /* the measure that decides which run is better: the first one that speaks; -1: none */
+    int pair_count; /* of each judged measure */
+    const comparison_pair *pairs; /* [pair_count], of the measure that decides */
+    int least, most;              /* values of a group */
+    int decimals[COMPARISON_MEASURES];
+    const char *until[COMPARISON_MEASURES]; /* between the ends of an interval */
+} comparison_view;
+
+/* To be freed with comparison_view_end. */
+comparison_view comparison_view_begin(const comparison *c);
+void comparison_view_end(const comparison_view *v);
+
+/* True if there are sentences on a measure: it is judged and shown, or judged if no such one is shown. */
+bool comparison_speaks(const comparison_view *v, int measure);
+
+/* What is known of a pair, of VERDICT_DIFFER and so on. What holds for other samples holds for these. */
+int comparison_relation(const comparison_pair *p);
+
+/* True if some pair has fewer runs than a group. */
+bool comparison_lacks_runs(const comparison_view *v, const comparison_pair *pairs);
+
+/* ---- the table (comparison_cells.c) ---- */
+
+table *comparison_cells(const comparison_view *v);
+
+/* ---- what its columns mean (comparison_notes.c) ---- */
+
+void comparison_add_notes(const comparison_view *v, table *t);
+
+/* How the intervals of a measure were computed, for the text of methods. */
+void comparison_add_method(const comparison_view *v, table *t, const comparison_measure *m);
+
+/* "seeds", or what else pairs are of; and by what rows were split. */
+const char *comparison_pairs_word(const comparison_view *v);
+const char *comparison_split_word(const comparison_view *v);
+
+/* ---- what it says (comparison_words.c) ---- */
+
+/* All groups in a sentence for each measure that speaks. */
+void comparison_print_answers(const comparison_view *v, const char *format, FILE *out);
+
+/* A sentence for each pair that is named: the first ones, comparison_named_pairs of them. */
+void comparison_add_verdicts(const comparison_view *v, table *t);
+int comparison_named_pairs(const comparison_view *v);
+
+/* Which runs failed or learned nothing, and what helps. */
+void comparison_add_hints(const comparison_view *v, table *t);
+
+#endif

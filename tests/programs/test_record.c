@@ -702,6 +702,30 @@ START_TEST(a_finished_run_that_lost_epochs_is_trained_again)
 }
 END_TEST
 
+/* The intervals of a comparison allow for samples that seeds share only if all runs have their test rows. */
+START_TEST(a_finished_run_that_lost_test_rows_is_trained_again)
+{
+    static const char *const file = "o/runs/relu-seed1/rows.csv", *const losses[] = {"rm %s", "sed -i 4q %s",
+                                                                                     "truncate -s -3 %s"};
+    static const char command[] = "--data csv:train.csv --hidden 4 --epochs 2 --lr 0.01 --activations relu,silu "
+                                  "--seeds 2 --no-plots --out o";
+    char shell[200];
+    expect_fine(train_run("compare", command));
+    expect_fine(train_run("cp", "-r o whole"));
+    ck_assert_double_gt(result("o/runs/relu-seed1", "listed_rows"), 4);
+    for (int i = 0; i < 3; i++) {
+        snprintf(shell, sizeof shell, losses[i], file);
+        expect_fine(train_run("sh", "-c '%s'", shell));
+        expect_fine(train_run("compare", command));
+        ck_assert_msg(strstr(train_output, "3 of 4 runs are complete; training the others"), "%s", train_output);
+        expect_fine(train_run("cmp", "whole/pairs.csv o/pairs.csv"));
+        expect_fine(train_run("cmp", "whole/runs/relu-seed1/rows.csv %s", file));
+    }
+    expect_fine(train_run("compare", command));
+    ck_assert_msg(strstr(train_output, "4 of 4 runs are complete"), "%s", train_output);
+}
+END_TEST
+
 Suite *record_suite(void)
 {
     Suite *suite = suite_create("record");
@@ -731,6 +755,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
+    tcase_add_test(tests, a_finished_run_that_lost_test_rows_is_trained_again);
     tcase_add_test(tests, columns_of_results_do_not_depend_on_values);
     tcase_add_test(tests, bands_are_of_seeds_not_of_their_folds);
     tcase_add_test(tests, a_finished_comparison_trains_nothing_again_and_may_have_more_seeds_and_activations);

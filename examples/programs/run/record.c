@@ -183,6 +183,18 @@ static int count_epochs(const char *folder, tg_error *error)
     return epochs ? count : -1;
 }
 
+/* The rows of rows.csv, below its header; -1 if it cannot be read. A row whose line is broken off does not count. */
+static long count_rows(const char *folder, tg_error *error)
+{
+    FILE *file = files_read(folder, "rows.csv", error);
+    long lines = 0;
+    if (!file)
+        return error->text[0] ? -1 : 0;
+    for (int c; (c = getc(file)) != EOF;)
+        lines += c == '\n';
+    return !files_end_reading(file, folder, "rows.csv", error) ? -1 : lines > 0 ? lines - 1 : 0;
+}
+
 /* ---- the rows of a run ---- */
 
 /* True if both have the same value of an option, or neither has one. */
@@ -338,19 +350,24 @@ bool record_is_finished(const char *folder, runlog_run *results)
     tg_error error;
     bool measured = false;
     runlog_run own = runlog_run_new();
-    read_results(folder, results ? results : &own, &measured,
-                 &error); /* the run itself then meets what cannot be read */
+    runlog_run *to = results ? results : &own;
+    read_results(folder, to, &measured, &error); /* the run itself then meets what cannot be read */
+    const long kept = measured ? count_rows(folder, &error) : 0;
+    const bool whole = kept < 0 || kept >= to->listed_rows;
     runlog_run_free(&own);
-    return measured;
+    return measured && whole;
 }
 
 bool record_conclude(const char *folder, const runlog_run *results, tg_error *error)
 {
     runlog_run ended = *results;
     ended.epochs = count_epochs(folder, error);
-    if (ended.epochs < 0)
+    ended.listed_rows = ended.epochs < 0 ? -1 : count_rows(folder, error);
+    if (ended.listed_rows < 0)
         return false;
     json_t *object = record_json(&ended);
+    if (ended.listed_rows) /* no number of the results, like the others */
+        json_object_set_new(object, runlog_run_fields[RUNLOG_RUN_listed_rows], json_integer(ended.listed_rows));
     const bool fine = files_write(folder, "result.json", write_json, object, error);
     json_decref(object);
     if (fine)

@@ -30,7 +30,7 @@ bool record_configure(const char *folder, json_t *config, tg_error *error);
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
 /* Fills a record with what is in a run's folder, and ends it where the run is concluded. What is not there is left out;
- * false and one line if something cannot be read. */
+ * false and one line if something cannot be read, or if a concluded run has lost test rows: intervals need all. */
 bool record_read(const char *folder, runlog_run *run, tg_error *error);
 
 /* The epochs in a run's folder, to be freed; NULL and one line if they cannot be read. */
@@ -43,8 +43,8 @@ events *record_open_events(const char *folder, tg_error *error);
  * that are now for validation or testing. `config` is of the run that begins, as in its config.json. */
 bool record_saw_other_rows(const char *model, const json_t *config);
 
-/* True if the run is concluded, measured and has all epochs of its results, which may be taken along (record_results;
- * NULL: not). */
+/* True if the run is concluded, measured and has all epochs and test rows of its results, which may be taken along
+ * (record_results; NULL: not). */
 bool record_is_finished(const char *folder, runlog_run *results);
 
 /* Fills a record, but for its epochs and rows, with the results of a run. False if it is not concluded, with

@@ -274,6 +274,7 @@ bool record_read(const char *folder, runlog_run *run, tg_error *error)
     const table losses = read_table(folder, &steps, LONG_MAX, &errors[1]);
     table of_rows = read_table(folder, &rows, LONG_MAX, &errors[2]);
     const table of_grid = read_table(folder, &grid, LONG_MAX, &errors[4]);
+    const long listed = of_rows.rows;
     take_rows(&of_rows);
     for (int i = 0; i < count; i++)
         runlog_add_epoch(run, &epochs[i]);
@@ -281,6 +282,9 @@ bool record_read(const char *folder, runlog_run *run, tg_error *error)
     runlog_add_series(run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
     runlog_set_rows(run, of_rows.number, (size_t)of_rows.rows);
     record_results(folder, run, &errors[3]);
+    if (!errors[2].text[0] && listed < run->listed_rows)
+        tg_fail(&errors[2], "%.200s/rows.csv has %ld of %ld rows; the same command again trains this run anew", folder,
+                listed, run->listed_rows);
     run->parameters = parameters;
     free(epochs);
     free(losses.number);

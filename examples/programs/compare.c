@@ -361,6 +361,8 @@ static bool prepare(session *c, tg_error *error)
     if (!experiment_prepare(&c->e, NULL, error))
         return false;
     s->out = s->out ? s->out : c->e.name;
+    if (!record_spares(s->out, source_path(s->data), error))
+        return tg_fail(error, "--data: %s", error->text);
     if (child_name()) /* its parent has claimed the folder */
         return list_runs(c, error);
     if (!runlog_check_directory(s->out, error))

@@ -248,6 +248,19 @@ static bool write_as(form what, const ports *p, tg_tape *tape, const char *path,
     return !tg_tape_error(tape) ? fine : tg_fail(error, "%s", tg_tape_error(tape));
 }
 
+/* False and one line if a file would be written over the model, or two over each other. */
+static bool spares(const emit_settings *s, const tg_card *c, tg_error *error)
+{
+    const char *out = s->onnx ? s->onnx : s->out;
+    if (files_are_one(out, c->path))
+        return tg_fail(error, "--%s: %.300s is the model that is read", s->onnx && s->onnx != s->out ? "onnx" : "out",
+                       out);
+    if (s->weights && files_are_one(s->weights, c->path))
+        return tg_fail(error, "--weights: %.300s is the model that is read", s->weights);
+    return !s->weights || (strcmp(s->weights, out) != 0 && !files_are_one(s->weights, out)) ||
+           tg_fail(error, "--weights: %.300s is the file of --out", s->weights);
+}
+
 static bool export_model(const emit_settings *s, const tg_card *c, const tg_model *model, tg_error *error)
 {
     char title[1000];
@@ -302,7 +315,7 @@ int main(int argc, char **argv)
     bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
-    fine = fine && (c = tg_card_read(s.model, &error)) &&
+    fine = fine && (c = tg_card_read(s.model, &error)) && spares(&s, c, &error) &&
            (!s.train || !(c->weights || c->class_weight) ||
             tg_fail(&error, "--train: the model was trained with weights of rows or classes, and a step has none")) &&
            (model = card_model(c, NULL, NULL, &error)) && export_model(&s, c, model, &error);

@@ -551,13 +551,11 @@ static bool read_start(training *t, tg_error *error)
 static bool removes_start(const run_spec *s)
 {
     static const char *const names[] = {"best", "last", "refit"};
-    struct stat start, removed;
     char path[PATH_MAX];
     bool same = false;
     for (int i = 0; s->start && s->overwrite && i < 3; i++) {
         snprintf(path, sizeof path, "%s/%s.safetensors", s->out, names[i]);
-        same |= stat(path, &removed) == 0 && stat(s->start, &start) == 0 && removed.st_dev == start.st_dev &&
-                removed.st_ino == start.st_ino && (start.st_ino || strcmp(path, s->start) == 0);
+        same |= files_are_one(path, s->start);
     }
     return same;
 }
@@ -663,6 +661,8 @@ static bool prepare(training *t, tg_error *error)
     if (t->started && options_has(&s->given, "soften"))
         return tg_fail(error, "--soften: inputs are scaled as for --start's file");
     name_folder(t);
+    if (!record_spares(s->out, source_path(s->data), error))
+        return tg_fail(error, "--data: %s", error->text);
     if (removes_start(s))
         return tg_fail(error, "--overwrite would remove the weights of --start: use --out for another folder");
     if (!search_values(t, error))

@@ -263,6 +263,30 @@ START_TEST(help_names_the_optimisers_that_use_a_setting)
 }
 END_TEST
 
+START_TEST(no_program_overwrites_what_it_reads)
+{
+    static const char small[] = "--hidden 3 --epochs 1 --no-plots";
+    expect_fine(train_run("train", "--data csv:train.csv %s --keep-predictions --refit yes --out m", small));
+    expect_fine(train_run("cp", "-r m before"));
+    expect_refused(train_run("emit", "--model m --out m/refit.safetensors"),
+                   "--out: m/refit.safetensors is the model that is read");
+    expect_refused(train_run("emit", "--model m/best.safetensors --out ./m//best.safetensors"), "is the model");
+    expect_refused(train_run("emit", "--model m/best.safetensors --onnx m/best.safetensors"), "--onnx: m/best");
+    expect_refused(train_run("emit", "--model m --out net.c --weights m/refit.safetensors"), "--weights: m/refit");
+    expect_refused(train_run("emit", "--model m --out net.c --weights net.c"), "--weights: net.c is the file of --out");
+    ck_assert(!temporary_exists("net.c"));
+    expect_refused(train_run("train", "--data m/predictions.csv %s --overwrite --out m", small),
+                   "--data: m/predictions.csv is a file that --out m overwrites");
+    expect_refused(train_run("compare", "--data csv:m/predictions.csv %s --overwrite --seeds 1 --out m", small),
+                   "--data: ");
+    expect_fine(train_run("diff", "-r before m"));
+    expect_fine(train_run("emit", "--model m --out m/net.c --weights m/net.weights"));
+    expect_fine(train_run("sh", "-c 'mkdir o && printf \"activation,seed,loss\\na,1,2\\nb,1,3\\n\" > o/pairs.csv'"));
+    expect_refused(train_run("compare", "--runs o/pairs.csv --out o"),
+                   "--runs: o/pairs.csv is a file that --out o overwrites");
+}
+END_TEST
+
 Suite *train_refusals_suite(void)
 {
     Suite *suite = suite_create("train_refusals");
@@ -273,6 +297,7 @@ Suite *train_refusals_suite(void)
     tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, a_run_that_fails_says_why_once);
+    tcase_add_test(tests, no_program_overwrites_what_it_reads);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
     tcase_add_test(tests, messages_bring_no_escape_sequences);
     tcase_add_test(tests, what_is_too_large_is_refused_before_memory_is_taken);

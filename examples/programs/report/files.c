@@ -281,6 +281,14 @@ bool files_write_path(const char *path, bool make, files_writer *write, const vo
            files_write(folder, name, write, context, error);
 }
 
+/* Some systems have no file numbers; then the same path is the same file. */
+bool files_are_one(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino &&
+           (one.st_ino || strcmp(a, b) == 0);
+}
+
 char *files_text(void (*write)(const void *context, FILE *to), const void *context)
 {
     char *text;

@@ -51,6 +51,9 @@ bool files_write(const char *folder, const char *name, files_writer *write, cons
 bool files_check_path(const char *path, tg_error *error);
 bool files_write_path(const char *path, bool make, files_writer *write, const void *context, tg_error *error);
 
+/* True if both paths lead to one existing file. */
+bool files_are_one(const char *a, const char *b);
+
 /* "@" and the name of this machine. It follows the process number in names of temporary files, as other machines, with
  * the same process numbers, may share the folder. */
 const char *files_machine(void);

@@ -60,6 +60,9 @@ typedef struct runlog runlog;
  * is created; existing files are not touched. */
 bool runlog_check_directory(const char *directory, tg_error *error);
 
+/* The name of a file that runlog_write may write; NULL after the last. */
+const char *runlog_file(int which);
+
 /* Writes nothing yet. Copies its argument, like most functions below. */
 runlog *runlog_new(const char *directory);
 void runlog_free(runlog *log);

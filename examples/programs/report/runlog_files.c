@@ -56,6 +56,11 @@ static const struct file {
 };
 enum { FILES = sizeof files / sizeof files[0] };
 
+const char *runlog_file(int which)
+{
+    return which < FILES ? files[which].name : NULL;
+}
+
 /* ---- curves.csv ---- */
 
 void runlog_number_field(FILE *to, double number)

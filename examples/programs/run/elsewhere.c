@@ -7,6 +7,7 @@
 #include "examples/programs/report/runs_file.h"
 #include "examples/programs/report/terminal.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,11 +100,16 @@ static const char *useless(const options_given *given)
 static bool check(const experiment_settings *s, tg_error *error)
 {
     const char *without = useless(&s->run.given);
-    char word[300], other[300];
+    char word[300], other[300], path[PATH_MAX];
     if (without)
         return tg_fail(error, "--%s: --runs trains nothing", without);
     if ((s->run.report || s->paper) && !s->run.out)
         return tg_fail(error, "--%s needs --out", s->run.report ? "report" : "paper");
+    for (int i = 0; s->run.out && i < 2; i++)
+        if (snprintf(path, sizeof path, "%s/%s", s->run.out, i ? "pairs.csv" : "summary.csv") < PATH_MAX &&
+            files_are_one(path, s->runs))
+            return tg_fail(error, "--runs: %.200s is a file that --out %.200s overwrites; use another folder", s->runs,
+                           s->run.out);
     for (const char *at = s->more_is_better, *less; next_word(&at, word, sizeof word);)
         for (less = s->less_is_better; next_word(&less, other, sizeof other);)
             if (strcmp(word, other) == 0)

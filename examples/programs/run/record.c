@@ -78,33 +78,37 @@ static bool is_comparison(const json_t *config)
     return json_object_get(config, "activations") != NULL;
 }
 
+static const char *const result_files[] = {
+    "runs",     "last.safetensors", "best.safetensors",  "curves.csv",      "steps.csv",         "result.json",
+    "rows.csv", "predictions.csv",  "refit.safetensors", "grid.csv",        "pending.csv",       "report.html",
+    "runs.csv", "summary.csv",      "pairs.csv",         "paper/table.tex", "paper/methods.txt", "paper/intervals.pdf"};
+enum { RESULTS = sizeof result_files / sizeof *result_files };
+
 static void remove_results(const char *folder)
 {
-    static const char *const names[] = {"runs",
-                                        "last.safetensors",
-                                        "best.safetensors",
-                                        "curves.csv",
-                                        "steps.csv",
-                                        "result.json",
-                                        "rows.csv",
-                                        "predictions.csv",
-                                        "refit.safetensors",
-                                        "grid.csv",
-                                        "pending.csv",
-                                        "report.html",
-                                        "runs.csv",
-                                        "summary.csv",
-                                        "pairs.csv",
-                                        "paper/table.tex",
-                                        "paper/methods.txt",
-                                        "paper/intervals.pdf"};
     char path[PATH_MAX];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (path_of(folder, names[i], path))
+    for (size_t i = 0; i < RESULTS; i++)
+        if (path_of(folder, result_files[i], path))
             files_remove_all(path);
     plots_remove(folder);
     if (path_of(folder, "paper", path))
         plots_remove(path);
+}
+
+static bool is_result(const char *folder, const char *name, const char *path)
+{
+    char of_folder[PATH_MAX];
+    return path_of(folder, name, of_folder) && files_are_one(of_folder, path);
+}
+
+bool record_spares(const char *folder, const char *path, tg_error *error)
+{
+    bool lost = false;
+    for (size_t i = 0; path && i < RESULTS; i++)
+        lost |= is_result(folder, result_files[i], path);
+    for (int i = 0; path && runlog_file(i); i++)
+        lost |= is_result(folder, runlog_file(i), path);
+    return !lost || tg_fail(error, "%.200s is a file that --out %.200s overwrites; use another folder", path, folder);
 }
 
 static const char data_sum[] = "checksum";

@@ -29,6 +29,9 @@ bool record_configure(const char *folder, json_t *config, tg_error *error);
 /* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error);
 
+/* False and one line if the results of this folder would overwrite the file of this path; NULL: there is none. */
+bool record_spares(const char *folder, const char *path, tg_error *error);
+
 /* Fills a record with what is in a run's folder, and ends it where the run is concluded. What is not there is left out;
  * false and one line if something cannot be read, or if a concluded run has lost test rows: intervals need all. */
 bool record_read(const char *folder, runlog_run *run, tg_error *error);

@@ -230,6 +230,12 @@ const char *source_named(const char *data, bool images)
     return net_keep_text(text);
 }
 
+const char *source_path(const char *data)
+{
+    const char *colon = strchr(data, ':');
+    return colon ? colon + 1 : NULL;
+}
+
 bool source_open(run_spec *s, run_source *from, tg_error *error)
 {
     s->data = source_named(s->data, false);

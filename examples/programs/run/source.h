@@ -89,6 +89,9 @@ typedef struct run_source {
  * idx:FILE. */
 const char *source_named(const char *data, bool images);
 
+/* The path in such a name, "iris.csv" of "csv:iris.csv"; NULL: it is synthetic data. */
+const char *source_path(const char *data);
+
 bool source_open(run_spec *s, run_source *out, tg_error *error);
 bool source_split(run_spec *s, run_source *from, tg_error *error);
 

@@ -68,6 +68,22 @@ START_TEST(wrong_formulas_are_refused_with_their_place)
 }
 END_TEST
 
+/* Such nets diverge at any rate, so no rate is blamed. */
+START_TEST(a_formula_that_is_not_finite_is_blamed_itself)
+{
+    expect_refused(train_run("compare", SMALL "--out t --activations 'relu,bad: log(-1 - x^2)'"),
+                   "--activations: 'bad: log(-1 - x^2)': infinite or not a number at all inputs between -4 and 4");
+    expect_refused(train_run("compare", SMALL "--out t --activations 'relu,u log(-1 - v^2)'"), "at all inputs");
+    expect_fine(train_run("compare", SMALL "--seeds 1 --out t --activations 'relu,half: log(x)'"));
+    ck_assert_msg(strstr(train_output, "Warning: half is infinite or not a number at inputs between -4 and 4"), "%s",
+                  train_output);
+    ck_assert_int_ne(train_run("train", SMALL "--out u --activation 'half: log(x)'"), 0);
+    ck_assert_msg(strstr(train_output, "log(x) is infinite or not a number at inputs"), "%s", train_output);
+    expect_fine(train_run("compare", SMALL "--seeds 1 --out v --activations 'relu,swish: x sigmoid(x),1/x'"));
+    ck_assert_msg(!strstr(train_output, "is infinite or not"), "%s", train_output);
+}
+END_TEST
+
 START_TEST(a_formula_is_shown_beside_its_built_in_twin)
 {
     expect_fine(train_run("activations", "--no-plots --out shown --formula 'mine: max(0, x)^2'"));
@@ -129,6 +145,7 @@ Suite *formulas_suite(void)
     tcase_add_test(tests, another_formula_of_the_same_name_is_trained_anew);
     tcase_add_test(tests, a_model_with_trained_numbers_is_kept_and_used);
     tcase_add_test(tests, wrong_formulas_are_refused_with_their_place);
+    tcase_add_test(tests, a_formula_that_is_not_finite_is_blamed_itself);
     tcase_add_test(tests, a_formula_is_shown_beside_its_built_in_twin);
     tcase_add_test(tests, a_formula_is_drawn_among_the_others);
     tcase_add_test(tests, nets_are_tested_with_a_formula_in_place_of_their_activation);

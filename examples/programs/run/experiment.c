@@ -233,6 +233,9 @@ static bool read_activations(const char *words[], const char *labels[], int coun
     for (int i = 0; i < count; i++) {
         if (!tg_activation_read(words[i], &activation, error))
             return tg_fail(error, "--activations: '%.100s': %s", words[i], error->text);
+        if (net_lost_inputs(activation) == 1)
+            return tg_fail(error, "--activations: '%.100s': infinite or not a number at all inputs between -4 and 4",
+                           words[i]);
         words[i] = tg_activation_name(activation);
         labels[i] = net_activation_label(activation);
         if (strcmp(labels[i], "constant") == 0)

@@ -2,6 +2,7 @@
 #include "examples/programs/run/net.h"
 #include "examples/programs/data/words.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,12 +200,32 @@ int net_least_rows(const net_spec *spec)
     return strcmp(spec->norm, tg_norm_name(TG_NORM_BATCH)) == 0 && tg_model_traits_of(spec->model)->rows_alone ? 2 : 1;
 }
 
+double net_lost_inputs(tg_activation activation)
+{
+    enum { POINTS = 160 };
+    float at[POINTS];
+    int lost = 0;
+    for (int i = 0; i < POINTS; i++)
+        at[i] = -4 + ((float)i + 0.5F) * 8 / POINTS;
+    tg_tape *tape = tg_tape_new();
+    const tg_tensor x = tg_constant(tape, TG_F32, at, TG_SHAPE(POINTS));
+    const float *y = tg_f32(tg_activation_is_gated(activation)
+                                ? tg_activate_gated(activation, x, tg_full(tape, TG_F32, TG_SHAPE(POINTS), 1))
+                                : tg_activate(activation, x, NULL));
+    for (int i = 0; y && i < POINTS; i++)
+        lost += !isfinite(y[i]);
+    tg_tape_free(tape);
+    return (double)lost / POINTS;
+}
+
 const char *net_warning(const net_spec *spec)
 {
     tg_activation activation;
     tg_error error;
     int64_t widths[TG_MLP_HIDDEN + 1];
     int depth = 0;
+    if (tg_activation_from_name(spec->activation, &activation) && net_lost_inputs(activation) > 0)
+        return "is infinite or not a number at inputs between -4 and 4; a net that meets one diverges at every rate";
     if (strcmp(spec->model, "mlp") != 0 || strcmp(spec->norm, tg_norm_name(TG_NORM_NONE)) != 0 ||
         !tg_activation_from_name(spec->activation, &activation) || tg_activation_open_gain(activation, 0.1) == 0 ||
         !tg_widths_read("hidden", spec->hidden, widths, TG_MLP_HIDDEN, &error))

@@ -54,8 +54,13 @@ bool net_takes(const char *model, const char *option);
 /* The minimum number of rows of a training pass: 2 for batch norm with one number per row and channel, else 1. */
 int net_least_rows(const net_spec *spec);
 
-/* A warning before training, if no initial weights of this net keep the size of its signals or gradients: deep products
- * and squares without a normalisation (docs/initial-weights.md); else NULL. */
+/* The share of 160 inputs between -4 and 4, evenly spaced, at which an activation is infinite or not a number. Only
+ * formulas have such inputs. */
+double net_lost_inputs(tg_activation activation);
+
+/* A warning before training, or NULL: if the activation is not finite everywhere; and if no initial weights of this net
+ * keep the size of its signals or gradients: deep products and squares without a normalisation
+ * (docs/initial-weights.md). */
 const char *net_warning(const net_spec *spec);
 
 /* True if a residual connection would have no effect: no two successive hidden layers have the same width. */

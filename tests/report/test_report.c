@@ -53,6 +53,40 @@ static char *as(const char *format)
     return text;
 }
 
+/* Names are those of files, columns and formulas, which may have any characters. */
+START_TEST(no_name_is_markup_in_markdown)
+{
+    static const char *const names[][2] = {{"a|b", "a\\|b"},
+                                           {"<b>x</b>", "\\<b>x\\</b>"},
+                                           {"*bold* and **more**", "\\*bold* and \\*\\*more\\**"},
+                                           {"x*y*z", "x\\*y\\*z"},
+                                           {"_me_", "\\_me_"},
+                                           {"`code`", "\\`code\\`"},
+                                           {"[a](b)", "[a\\](b)"},
+                                           {"&lt; ~~x~~", "\\&lt; \\~\\~x\\~\\~"},
+                                           {"\\<i>", "\\\\\\<i>"},
+                                           {"gelu_tanh p < 0.05 & -0.5* [-8, 8] C:\\x", NULL}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *wanted = names[i][1] ? names[i][1] : names[i][0];
+        char all[300], rest[300];
+        table *t = table_new(1);
+        FILE *out = tmpfile();
+        table_caption(t, names[i][0]);
+        table_add_column(t, &(table_column){.name = names[i][0], .csv = "x"});
+        table_add_row(t);
+        table_add_cell(t, "%s", names[i][0]);
+        table_add_note(t, "%s", names[i][0]);
+        table_print(t, "markdown", out);
+        rewind(out);
+        rest[fread(rest, 1, sizeof rest - 1, out)] = '\0';
+        snprintf(all, sizeof all, "**%s**\n\n| %s |\n|---|\n| %s |\n\n%s\n", wanted, wanted, wanted, wanted);
+        ck_assert_str_eq(rest, all);
+        fclose(out);
+        table_free(t);
+    }
+}
+END_TEST
+
 START_TEST(a_table_is_printed_in_five_ways)
 {
     ck_assert_str_eq(as("table"), "name         acc %  diff loss   what it is\n"
@@ -937,6 +971,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, charts_have_the_colours_of_the_pictures);
     tcase_add_test(tests, a_chart_has_its_points_at_their_places);
     tcase_add_test(tests, a_table_is_printed_in_five_ways);
+    tcase_add_test(tests, no_name_is_markup_in_markdown);
     tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);
     tcase_add_test(tests, tables_without_columns_and_with_many_are_printed);
     tcase_add_test(tests, a_verdict_says_what_the_interval_says);

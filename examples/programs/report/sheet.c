@@ -102,11 +102,6 @@ static void put_wrapped(FILE *to, const char *text)
     terminal_wrap(to, text, NULL);
 }
 
-static void put_plain(FILE *to, const char *text)
-{
-    fputs(text, to);
-}
-
 /* What stands around the items of a sheet. */
 typedef struct format {
     const char *table, *after_table; /* the format of table_print */
@@ -115,9 +110,17 @@ typedef struct format {
 } format;
 
 static const format on_terminal = {"table", "\n", put_wrapped, {{"", "\n"}, {"", "\n"}, {"", "\n"}}};
-static const format in_markdown = {"markdown", "\n", put_plain, {{"### ", "\n\n"}, {"", "\n\n"}, {"**", "**\n\n"}}};
+static const format in_markdown = {
+    "markdown", "\n", table_markdown_text, {{"### ", "\n\n"}, {"", "\n\n"}, {"**", "**\n\n"}}};
 static const format in_html = {
     "html", "", html_text, {{"<h2>", "</h2>\n"}, {"<p>", "</p>\n"}, {"<p class=\"verdict\">", "</p>\n"}}};
+
+static void put_picture(const item *it, FILE *to)
+{
+    fputs("![", to);
+    table_markdown_text(to, it->says);
+    fprintf(to, "](%s)\n\n", it->text);
+}
 
 static void put_items(const writing *w, const format *f, FILE *to)
 {
@@ -127,7 +130,7 @@ static void put_items(const writing *w, const format *f, FILE *to)
         if (as == PICTURE && w->drawn && f == &in_html)
             html_picture(to, w->folder, it->text, it->says);
         if (as == PICTURE && w->drawn && f == &in_markdown)
-            fprintf(to, "![%s](%s)\n\n", it->says, it->text);
+            put_picture(it, to);
         if (as == TABLE) {
             table_print(it->table, f->table, to);
             fputs(f->after_table, to);
@@ -159,7 +162,9 @@ static bool write_html(const void *context, FILE *to)
 static bool write_markdown(const void *context, FILE *to)
 {
     const writing *w = context;
-    fprintf(to, "## %s\n\n    %s\n\n", w->sheet->title, w->command);
+    fputs("## ", to);
+    table_markdown_text(to, w->sheet->title);
+    fprintf(to, "\n\n    %s\n\n", w->command);
     put_items(w, &in_markdown, to);
     return true;
 }

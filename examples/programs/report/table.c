@@ -217,11 +217,42 @@ static const struct sign *sign_at(const char *text)
     return NULL;
 }
 
+/* True if Markdown (CommonMark) would read this character as its own after `before`: code; the beginning of emphasis, a
+ * tag or an entity; the middle of a link; an escape. Elsewhere, as in "p < 0.05" and gelu_tanh, it is itself. */
+static bool is_markup(char before, const char *at)
+{
+    const unsigned char next = (unsigned char)at[1];
+    switch (*at) {
+    case '`':
+        return true;
+    case '*':
+        return next && !isspace(next);
+    case '_':
+        return next && !isspace(next) && !isalnum((unsigned char)before);
+    case '<':
+        return isalpha(next) || (next && strchr("/!?", next));
+    case '&':
+        return isalpha(next) || next == '#';
+    case ']':
+        return next && strchr("([:", next);
+    case '~':
+        return next == '~' || before == '~';
+    case '\\':
+        return ispunct(next);
+    default:
+        return false;
+    }
+}
+
 static void put_signs(FILE *out, const char *text, size_t length, int as)
 {
+    char before = ' ';
     for (const char *end = text + length; text < end;) {
         const struct sign *sign = sign_at(text);
         const int size = sign ? (int)strlen(sign->utf8) : 1;
+        if (as == MARKDOWN && is_markup(before, text))
+            fputc('\\', out);
+        before = text[size - 1];
         if (sign && sign->as[as])
             fputs(sign->as[as], out);
         else
@@ -303,8 +334,11 @@ static void put_row(const table *t, int row, bool fields, const char *begin, con
 
 static void print_markdown(const table *t, FILE *out)
 {
-    if (t->caption)
-        fprintf(out, "**%s**\n\n", t->caption);
+    if (t->caption) {
+        fputs("**", out);
+        put_markdown(out, t->caption);
+        fputs("**\n\n", out);
+    }
     for (int row = -1; row < t->rows; row++) {
         put_row(t, row, false, "| ", " | ", " |\n", put_markdown, out);
         for (int c = 0; row < 0 && c < t->count; c++)
@@ -373,6 +407,16 @@ void table_csv_text(FILE *out, const char *text)
 void table_latex_text(FILE *out, const char *text)
 {
     put_latex(out, text);
+}
+
+void table_markdown_text(FILE *out, const char *text)
+{
+    for (const char *end; *text; text = end) {
+        end = text + strcspn(text, "\n");
+        put_signs(out, text, (size_t)(end - text), MARKDOWN);
+        for (; *end == '\n'; end++)
+            fputc('\n', out);
+    }
 }
 
 void table_csv_exact(FILE *out, const char *text)

@@ -85,6 +85,10 @@ void table_print_sentence(const char *sentence, bool verdict, const char *format
 /* A text with LaTeX's own characters in its escapes. */
 void table_latex_text(FILE *out, const char *text);
 
+/* A text, of several lines or paragraphs, in which Markdown's own characters are escaped where they would be read as
+ * markup. */
+void table_markdown_text(FILE *out, const char *text);
+
 /* A text as a field of CSV, in quotes if necessary. */
 void table_csv_text(FILE *out, const char *text);
 

@@ -477,10 +477,11 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     t->s.run = run_spec_defaults(false);
     if (!options_load(&program, config, &t->s, error))
         return false;
-    const net_spec before = t->s.run.net;
+    const run_spec before = t->s.run;
     forget_call(&t->s);
     options_parse(&program, argc, argv, &t->s);
-    const char *other = net_difference(&before, &t->s.run.net);
+    const char *other = net_difference(&before.net, &t->s.run.net);
+    other = other ? other : run_spec_judged_otherwise(&before, &t->s.run);
     if (other)
         return tg_fail(error, "--resume: the run in %.200s has another --%s; " ADVICE_OTHER_MODEL, t->s.run.out, other);
     return true;

@@ -263,6 +263,24 @@ START_TEST(help_names_the_optimisers_that_use_a_setting)
 }
 END_TEST
 
+/* Else the losses of earlier and later epochs, of which the lowest is chosen, would not be of the same kind. */
+START_TEST(a_run_is_not_resumed_with_another_measure_of_its_epochs)
+{
+    static const char *const others[] = {"class-weights balanced", "best accuracy", "split fixed", "fold 2",
+                                         "validation first:20",    "groups a",      "target a"};
+    char option[40], part[80];
+    expect_fine(train_run("train", "--data csv:train.csv --folds 3 --fold 1 --validation 0.2 --target -1 --hidden 3 "
+                                   "--epochs 2 --patience 0 --no-plots --out m"));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(option, sizeof option, "%s", others[i]);
+        snprintf(part, sizeof part, "--resume: the run in m has another --%.*s; --start begins one with its weights",
+                 (int)strcspn(option, " "), option);
+        expect_refused(train_run("train", "--resume --epochs 3 --%s --no-plots --out m", option), part);
+    }
+    expect_fine(train_run("train", "--resume --epochs 3 --lr 0.01 --folds 3 --best loss --no-plots --out m"));
+}
+END_TEST
+
 START_TEST(no_program_overwrites_what_it_reads)
 {
     static const char small[] = "--hidden 3 --epochs 1 --no-plots";
@@ -297,6 +315,7 @@ Suite *train_refusals_suite(void)
     tcase_add_test(tests, what_a_kept_run_cannot_have_said_is_refused);
     tcase_add_test(tests, batch_norm_does_without_a_row_that_is_left_alone);
     tcase_add_test(tests, a_run_that_fails_says_why_once);
+    tcase_add_test(tests, a_run_is_not_resumed_with_another_measure_of_its_epochs);
     tcase_add_test(tests, no_program_overwrites_what_it_reads);
     tcase_add_test(tests, malformed_model_files_are_refused_in_a_line);
     tcase_add_test(tests, messages_bring_no_escape_sequences);

@@ -130,7 +130,7 @@
 #define ADVICE_FOLD "--fold N, from 1 to --folds"
 /* A model of texts is to read a table. */
 #define ADVICE_TEXT_DATA "use --data text:FILE or lines:FILE"
-/* --resume with another model. */
+/* --resume with another model, or other options that decide which epoch is best. */
 #define ADVICE_OTHER_MODEL "--start begins one with its weights"
 
 /* predict meets a category that training had not. */

@@ -35,12 +35,9 @@ json_t *net_spec_json(const net_spec *spec)
 
 const char *net_difference(const net_spec *a, const net_spec *b)
 {
-    char one[OPTIONS_WORD], other[OPTIONS_WORD];
-    for (const program_option *o = net_options; o->name; o++) {
-        const char *x = options_word(o, a, one), *y = options_word(o, b, other);
-        if (strcmp(o->name, "dropout") != 0 && (x && y ? strcmp(x, y) != 0 : x != y))
+    for (const program_option *o = net_options; o->name; o++)
+        if (strcmp(o->name, "dropout") != 0 && !options_agree(o, a, b))
             return o->name;
-    }
     return NULL;
 }
 

@@ -165,6 +165,13 @@ const char *options_word(const program_option *o, const void *settings, char tex
     return text;
 }
 
+bool options_agree(const program_option *option, const void *a, const void *b)
+{
+    char one[OPTIONS_WORD], other[OPTIONS_WORD];
+    const char *x = options_word(option, a, one), *y = options_word(option, b, other);
+    return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
 static const options_program *parsed; /* last */
 static const char *called;            /* argv[0] */
 

@@ -113,6 +113,9 @@ bool options_set(const program_option *option, void *settings, const char *word)
 void options_copy(const program_option *option, const void *from, void *to); /* from one settings to another */
 const char *options_word(const program_option *option, const void *settings, char text[OPTIONS_WORD]);
 
+/* True if two settings have the same word for an option, or none. */
+bool options_agree(const program_option *option, const void *a, const void *b);
+
 /* The command of another of these programs, as the user would type it: called as build/bin/train, that of predict is
  * build/bin/predict; as tapegrad-train, tapegrad-predict. Quoted for a shell if necessary. */
 const char *options_called(const char *program);

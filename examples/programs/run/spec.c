@@ -341,3 +341,21 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
     config.nesterov = config.nesterov && config.kind == TG_SGD;
     return config;
 }
+
+/* Without a value these have the default of the data, which the same word may also say. */
+static bool is_by_default(const program_option *o, const run_spec *s)
+{
+    static const char *const defaults[] = {"validation", "test", "target", NULL};
+    char text[OPTIONS_WORD];
+    return defaults[options_position(defaults, o->name)] && !options_word(o, s, text);
+}
+
+const char *run_spec_judged_otherwise(const run_spec *a, const run_spec *b)
+{
+    static const char *const judging[] = {"validation", "test",    "split",         "folds", "fold", "target",
+                                          "groups",     "weights", "class-weights", "best",  NULL};
+    for (const program_option *o = run_options; options_more(o); o++)
+        if (o->name && judging[options_position(judging, o->name)] && !options_agree(o, a, b) && !is_by_default(o, a))
+            return o->name;
+    return NULL;
+}

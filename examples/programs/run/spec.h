@@ -90,6 +90,10 @@ void run_spec_print_options(const run_spec *complete, int64_t training_rows, FIL
  * completed; NULL: all options are from a record. */
 void run_spec_describe_otherwise(const run_spec *given, const run_spec *complete, int64_t training_rows, FILE *to);
 
+/* The first option that differs of those that decide by which number, on which samples, the best epoch is chosen; NULL:
+ * none. Epochs of two such runs cannot be compared. */
+const char *run_spec_judged_otherwise(const run_spec *a, const run_spec *b);
+
 /* results/iris-mlp-lr0.01: writes data, model and the options that differ from `defaults` into `name`. `lists` has the
  * options with several values, as texts ("0.01,0.1"), of a comparison: results/iris-mlp-compared-lr0.01,0.1; NULL: it
  * is one run. */

@@ -303,6 +303,8 @@ static int show_results(session *c)
     c->reported = fine && s->report && write_report(c, log, c->drawn, false);
     if (!s->report)
         runlog_remove_drawn(s->out);
+    if (fine && !c->e.settings.paper)
+        paper_remove(s->out);
     if (fine && is_for_reading(c))
         terminal_wrap_output(stdout, list_files, c);
     if (fine && is_for_reading(c) && runlog_winner(log) >= 0)

@@ -278,6 +278,8 @@ static bool show(over_sets *o, tg_error *error)
     ranks_print(answer, o->format, stdout);
     const bool written =
         ranks_write(answer, o->out, error) && (!o->paper || write_paper(&(sets_answer){o, answer}, error));
+    if (written && !o->paper)
+        paper_remove(o->out);
     ranks_answer_free(answer);
     const plots_outcome drawn = written && o->draws ? plots_run("ranks.gp", o->out, error) : PLOTS_NOTHING;
     if (written && strcmp(o->format, "table") == 0)

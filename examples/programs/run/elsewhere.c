@@ -135,6 +135,8 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
                                 files_write(s->run.out, "pairs.csv", write_pairs, &of, &error));
     fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, &error));
     fine = fine && (!s->paper || write_paper(&of, &error));
+    if (fine && s->run.out && !s->paper)
+        paper_remove(s->run.out);
     if (!fine)
         terminal_say("compare", NULL, error.text);
     runs_free(&from);

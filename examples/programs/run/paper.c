@@ -30,10 +30,28 @@ static bool write_methods(const void *context, FILE *to)
     return true;
 }
 
+static void remove_pictures(const char *folder)
+{
+    files_remove(folder, "intervals.pdf");
+    files_remove(folder, "ranks.pdf");
+    plots_remove(folder);
+}
+
+void paper_remove(const char *out)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/paper", out);
+    files_remove(folder, "table.tex");
+    files_remove(folder, "methods.txt");
+    remove_pictures(folder);
+}
+
 bool paper_write(const paper *p, tg_error *error)
 {
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s/paper", p->out);
+    if (!p->draws)
+        remove_pictures(folder);
     if (!files_make_folder(folder, error) || !files_write(folder, "table.tex", write_table, p, error) ||
         !files_write(folder, "methods.txt", write_methods, p, error))
         return false;

@@ -27,6 +27,10 @@ typedef struct paper {
 /* Writes the files into OUT/paper. False and one line on failure; without gnuplot there are no pictures. */
 bool paper_write(const paper *p, tg_error *error);
 
+/* Removes the files of an earlier call, which results without --paper would leave with other numbers than theirs. Other
+ * files in OUT/paper stay. */
+void paper_remove(const char *out);
+
 /* The methods of a comparison but for its tests: data and split, nets and training, the choice of the epoch and of
  * learning rate and scale, version, seeds and command. */
 void paper_methods(const experiment *e, const char *command, FILE *to);

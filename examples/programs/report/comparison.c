@@ -44,6 +44,7 @@ typedef struct workspace {
     statistics_rows *seeds;
     uint32_t *rows;
     double *row_values, *row_rivals;
+    double *row_parts, *row_rival_parts; /* of the sums of losses: the values times the rows' weights */
     size_t row_count;
     bool by_rows; /* the rows of all units are known */
 } workspace;
@@ -61,7 +62,9 @@ static workspace workspace_new(const comparison *c)
                        .seeds = memory_checked(calloc(room, sizeof(statistics_rows))),
                        .rows = memory_checked(calloc(rows, sizeof(uint32_t))),
                        .row_values = memory_checked(calloc(rows, sizeof(double))),
-                       .row_rivals = memory_checked(calloc(rows, sizeof(double)))};
+                       .row_rivals = memory_checked(calloc(rows, sizeof(double))),
+                       .row_parts = memory_checked(calloc(rows, sizeof(double))),
+                       .row_rival_parts = memory_checked(calloc(rows, sizeof(double)))};
 }
 
 static void workspace_free(workspace *w)
@@ -74,11 +77,24 @@ static void workspace_free(workspace *w)
     free(w->rows);
     free(w->row_values);
     free(w->row_rivals);
+    free(w->row_parts);
+    free(w->row_rival_parts);
 }
 
 static bool same_rows(const runlog_run *a, const runlog_run *b)
 {
     return a->row_count == b->row_count && memcmp(a->rows, b->rows, a->row_count * sizeof *a->rows) == 0;
+}
+
+/* What each row of a run adds to the sum of losses: a value of the weight w has been set as m + w (l - m), and w l is
+ * wanted (runlog_set_row_weights). */
+static void put_parts(double *to, const runlog_run *run, const double *values)
+{
+    double mean = 0;
+    for (size_t i = 0; i < run->row_count; i++)
+        mean += values[i] / (double)run->row_count;
+    for (size_t i = 0; i < run->row_count; i++)
+        to[i] = values[i] + (run->row_weights ? (run->row_weights[i] - 1) * mean : 0);
 }
 
 /* Appends the test rows of a run and of its partner, with these values, to the workspace. Rows of a unit follow each
@@ -96,6 +112,8 @@ static void add_rows(workspace *w, unit *to, const runlog_run *run, const runlog
     memcpy(w->rows + w->row_count, run->rows, run->row_count * sizeof *run->rows);
     memcpy(w->row_values + w->row_count, values, run->row_count * sizeof(double));
     memcpy(w->row_rivals + w->row_count, rivals, run->row_count * sizeof(double));
+    put_parts(w->row_parts + w->row_count, run, values);
+    put_parts(w->row_rival_parts + w->row_count, partner, rivals);
     w->row_count += run->row_count;
     to->row_count += run->row_count;
 }
@@ -280,7 +298,7 @@ static size_t end_of_rows(const workspace *w)
     return end;
 }
 
-/* The row with the largest part of the sum of losses. */
+/* The row with the largest part of the sum of these losses, of all rows. */
 static struct comparison_heaviest heaviest_of(const workspace *w, const double losses[])
 {
     const size_t end = end_of_rows(w);
@@ -308,8 +326,8 @@ static void look_at_rows(const comparison *c, const comparison_measure *m, works
         won[i] = a == b ? 0.5 : (b > a) == m->more_is_better;
     }
     if (!m->share && !m->more_is_better && !m->influence) {
-        pair->heaviest[0] = heaviest_of(w, w->row_rivals);
-        pair->heaviest[1] = heaviest_of(w, w->row_values);
+        pair->heaviest[0] = heaviest_of(w, w->row_rival_parts);
+        pair->heaviest[1] = heaviest_of(w, w->row_parts);
     }
     for (int i = 0; i < count; i++)
         w->seeds[i] = (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, won + w->units[i].row};

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MEASURE_FIELD(...) NAN,
 const runlog_measures runlog_no_measures = {{
@@ -41,6 +42,7 @@ void runlog_run_free(runlog_run *run)
         free(run->series[kind].numbers);
     free(run->epoch);
     free(run->row_memory);
+    free(run->row_weights);
     free(run->variant);
 }
 
@@ -86,6 +88,12 @@ void runlog_set_rows(runlog_run *to, const double *rows, size_t count)
         numbers[i] = (uint32_t)rows[RUNLOG_ROW * i];
     to->rows = numbers;
     to->row_count = count;
+}
+
+void runlog_set_row_weights(runlog_run *to, const double *weights)
+{
+    to->row_weights = memory_checked(calloc(to->row_count + 1, sizeof *weights));
+    memcpy(to->row_weights, weights, to->row_count * sizeof *weights);
 }
 
 void runlog_finish_run(runlog_run *to, long diverged)

@@ -723,6 +723,22 @@ START_TEST(a_finished_run_that_lost_test_rows_is_trained_again)
 }
 END_TEST
 
+/* Of an older version, whose results do not say how many rows there were. */
+START_TEST(intervals_of_runs_without_rows_say_so)
+{
+    static const char command[] = "--data csv:train.csv --hidden 4 --epochs 2 --lr 0.01 --activations relu,silu "
+                                  "--seeds 2 --no-plots --out o";
+    expect_fine(train_run("compare", command));
+    ck_assert_ptr_null(strstr(train_output, "have no rows.csv"));
+    expect_fine(train_run("sh", "-c 'rm o/runs/relu-seed1/rows.csv && sed -i s/listed_rows/unknown/ "
+                                "o/runs/relu-seed1/result.json'"));
+    expect_fine(train_run("compare", command));
+    ck_assert_msg(strstr(train_output, "1 of 4 runs have no rows.csv: intervals with them are by Student's t over the "
+                                       "seeds and do not allow for samples that they share."),
+                  "%s", train_output);
+}
+END_TEST
+
 /* The share of a row in the loss of an activation over both seeds, weighted, from rows.csv. */
 static double share_of_row(const char *activation, int index)
 {
@@ -799,6 +815,7 @@ Suite *record_suite(void)
     tcase_add_loop_test(tests, a_report_grows_while_runs_go_on, 0, 2);
     tcase_add_test(tests, steps_are_written_while_an_epoch_runs);
     tcase_add_test(tests, a_finished_run_that_lost_epochs_is_trained_again);
+    tcase_add_test(tests, intervals_of_runs_without_rows_say_so);
     tcase_add_loop_test(tests, the_heaviest_row_has_its_share_of_the_weighted_loss, 0, 2);
     tcase_add_test(tests, a_finished_run_that_lost_test_rows_is_trained_again);
     tcase_add_test(tests, columns_of_results_do_not_depend_on_values);

@@ -50,9 +50,36 @@ static void add_without_rows(const comparison_view *v, table *t)
                 v->c->measures[m].title, comparison_pairs_word(v));
 }
 
+/* Counts the runs with measures, and of these those with the values of their rows. */
+static int count_measured(const comparison *c, int *with_rows)
+{
+    int measured = 0;
+    *with_rows = 0;
+    for (int i = 0; i < c->run_count; i++) {
+        const runlog_run *run = &c->runs[i];
+        measured += run->finished && (run->net.measured[RUNLOG_TEST] || run->net.measured[RUNLOG_VALIDATION]);
+        *with_rows += run->finished && run->row_count > 0;
+    }
+    return measured;
+}
+
+/* Runs whose rows.csv is gone: of an older version, which did not record how many rows it had. */
+static void add_lost_rows(const comparison_view *v, table *t)
+{
+    int with_rows;
+    const int measured = count_measured(v->c, &with_rows);
+    if (measured > with_rows)
+        table_add_note(t,
+                       "%d of %d runs have no rows.csv: intervals with them are by Student's t over the %s and do not "
+                       "allow for samples that they share. Without their folders the same command trains them again.",
+                       measured - with_rows, measured, comparison_pairs_word(v));
+}
+
 static void add_meaning(const comparison_view *v, table *t)
 {
-    const bool rows = v->c->about.redrawn && !v->c->about.same_folds && v->c->runs[0].row_count > 0;
+    int with_rows;
+    count_measured(v->c, &with_rows);
+    const bool redrawn = v->c->about.redrawn && !v->c->about.same_folds, rows = redrawn && with_rows > 0;
     char values[64];
     bool unfinished = false;
     for (int i = 0; i < v->count; i++)
@@ -73,8 +100,9 @@ static void add_meaning(const comparison_view *v, table *t)
                        v->most == 0 ? "No run has finished."
                        : unfinished ? "No two runs of one kind have finished: no intervals."
                                     : "One seed: no intervals.");
-    if (v->most > 1 && v->c->about.redrawn && !v->c->about.same_folds && v->c->about.rows > 0 &&
-        v->c->about.rows < FEW_ROWS)
+    if (v->most > 1 && redrawn && v->c->about.rows > 0)
+        add_lost_rows(v, t);
+    if (v->most > 1 && redrawn && v->c->about.rows > 0 && v->c->about.rows < FEW_ROWS)
         table_add_note(
             t,
             "From fewer than %d %s, here %zu, such an interval may hold the truth in less than 95 %% of cases: from "

@@ -77,6 +77,8 @@ START_TEST(a_formula_that_is_not_finite_is_blamed_itself)
     expect_fine(train_run("compare", SMALL "--seeds 1 --out t --activations 'relu,half: log(x)'"));
     ck_assert_msg(strstr(train_output, "Warning: half is infinite or not a number at inputs between -4 and 4"), "%s",
                   train_output);
+    ck_assert_msg(strstr(train_output, "Hint: half diverged, as its formula is not finite everywhere, in 1 of 1 run."),
+                  "%s", train_output);
     ck_assert_int_ne(train_run("train", SMALL "--out u --activation 'half: log(x)'"), 0);
     ck_assert_msg(strstr(train_output, "log(x) is infinite or not a number at inputs"), "%s", train_output);
     expect_fine(train_run("compare", SMALL "--seeds 1 --out v --activations 'relu,swish: x sigmoid(x),1/x'"));

@@ -39,8 +39,10 @@ typedef struct comparison_measure {
 
 /* What is known of all runs together. What it points to lives as long as the comparison. */
 typedef struct comparison_about {
-    const char *note;         /* below the table: the source of the numbers; may be NULL */
-    const char *remedy;       /* advice against divergence; may be NULL */
+    const char *note;   /* below the table: the source of the numbers; may be NULL */
+    const char *remedy; /* advice against divergence; may be NULL */
+    /* Groups whose activation is not finite everywhere, which no remedy mends; NULL ends them; may be NULL. */
+    const char *const *lost;
     char *const *class_names; /* [classes]; NULL: no classification */
     size_t classes;
     /* A difference that matters, as a share of the loss, or in accuracy: groups are tested to be equal within it. 0:

@@ -255,6 +255,14 @@ static void add_failure(table *t, const comparison_group *group, int count, cons
                           plural(group->runs), remedy ? "; what helps: " : "", remedy ? remedy : "");
 }
 
+static bool is_lost(const comparison_about *about, const char *group)
+{
+    for (const char *const *lost = about->lost; lost && *lost; lost++)
+        if (strcmp(*lost, group) == 0)
+            return true;
+    return false;
+}
+
 /* "was better than the constant prediction neither in test accuracy nor in test loss": in what comparison_has_learned
  * compares. */
 static void write_constant_failure(const comparison *c, char *text, size_t size)
@@ -297,9 +305,12 @@ void comparison_add_hints(const comparison_view *v, table *t)
     }
     for (int i = 0; i < v->count; i++) {
         count_failures(v, v->groups[i].name, &diverged, &constant, &ignored);
-        add_failure(t, &v->groups[i], diverged, "diverged", v->c->about.remedy);
+        const bool lost = is_lost(&v->c->about, v->groups[i].name);
+        const char *remedy = lost ? NULL : v->c->about.remedy;
+        add_failure(t, &v->groups[i], diverged,
+                    lost ? "diverged, as its formula is not finite everywhere," : "diverged", remedy);
         /* where few runs learn anything, there may be nothing to be learned */
-        add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? v->c->about.remedy : NULL);
+        add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? remedy : NULL);
         add_only_answer(v, t, &v->groups[i]);
     }
     if (finished > 0 && 2 * v->c->still_falling > finished)

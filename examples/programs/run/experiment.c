@@ -249,6 +249,16 @@ static bool read_activations(const char *words[], const char *labels[], int coun
     return true;
 }
 
+static void list_lost(experiment *e)
+{
+    tg_activation activation;
+    int count = 0;
+    for (int i = 0; i < e->form_count; i++)
+        if (tg_activation_from_name(e->form[i].activation, &activation) && net_lost_inputs(activation) > 0)
+            e->lost[count++] = e->form[i].name;
+    e->lost[count] = NULL;
+}
+
 static bool read_forms(experiment *e, tg_error *error)
 {
     const char *activations[EXPERIMENT_FORMS], *labels[EXPERIMENT_FORMS], *models[EXPERIMENT_FORMS] = {NULL};
@@ -266,6 +276,7 @@ static bool read_forms(experiment *e, tg_error *error)
         for (int a = 0; a < count; a++)
             e->form[e->form_count++] = form_of(models[m], activations[a], labels[a], e->model_count > 1, count > 1);
     e->settings.run.net.model = models[0];
+    list_lost(e);
     return true;
 }
 

@@ -155,6 +155,7 @@ runlog_about experiment_about(const experiment *e)
     runlog_about about = source_about(s, &e->from);
     about.compared.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e);
     about.compared.remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE;
+    about.compared.lost = e->lost;
     about.compared.margin = e->margin;
     about.compared.rows = e->from.is_text ? 0 : e->from.data.group ? e->from.data.groups : e->from.data.rows;
     about.compared.redrawn = is_redrawn(e);

@@ -273,7 +273,7 @@ static void expect_the_same_bytes(void)
         unsigned long sum;
     } reports[] = {{"gelu-mnist", "runs complete", 3501226171},    {"gelu-autoencoder", "runs complete", 4021089142},
                    {"shakespeare", "runs complete", 2384676525},   {"deviation", "runs complete", 2086477575},
-                   {"initial-scale", "runs complete", 1213485277}, {"gated-start", "runs complete", 1562524904},
+                   {"initial-scale", "runs complete", 1213485277}, {"gated-start", "runs complete", 1919965872},
                    {"claims", "### Training", 3403593858}};
     char command[PATH_MAX + 200];
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {

@@ -224,8 +224,8 @@ def rows_won(runs, others, measure, redrawn, same_folds):
     ours, theirs = ([run["rows"][measure] for run in of.values()] for of in (runs, others))
     numbers = np.concatenate([run["rows"]["row"] for run in runs.values()])
     heaviest = []
-    for of in (ours, theirs):
-        part = np.bincount(numbers, np.concatenate(of))
+    for of in (runs, others):
+        part = np.bincount(numbers, np.concatenate([of[key]["rows"]["parts"] for key in runs]))
         share = part.max() / max(part.sum(), 1e-300) if len(set(numbers)) >= 20 else 0
         heaviest.append((share, int(part.argmax())))
     won = [(a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs)]

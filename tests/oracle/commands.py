@@ -529,8 +529,10 @@ class Commands:
             measures["rows"] = {"row": np.array([int(r["row"]) for r in rows]) if table.group is None else table.group[place],
                                 "grouped": table.group is not None,
                                 "weighted": table.weight is not None or of_classes is not None,
-                                "parts": np.array([float(r["loss"]) for r in rows]) * of_loss / of_loss.mean(),
                                 tested + "loss": weighed([float(r["loss"]) for r in rows], of_loss)}
+            measures["parts"] = {tested + {"correct": "accuracy"}.get(key, key): np.array([float(r[key]) for r in rows]) * w / w.mean()
+                                 for key in ("loss", "correct") + records.INFLUENCES if key in rows[0]
+                                 for w in [of_loss if key == "loss" else weight]}
             if table.task == "classes":
                 measures["rows"][tested + "accuracy"] = weighed([float(r["correct"]) for r in rows], weight)
             for influence in records.INFLUENCES:

@@ -225,7 +225,7 @@ def rows_won(runs, others, measure, redrawn, same_folds):
     numbers = np.concatenate([run["rows"]["row"] for run in runs.values()])
     heaviest = []
     for of in (runs, others):
-        part = np.bincount(numbers, np.concatenate([of[key]["rows"]["parts"] for key in runs]))
+        part = np.bincount(numbers, np.concatenate([of[key]["parts"][measure] for key in runs]))
         share = part.max() / max(part.sum(), 1e-300) if len(set(numbers)) >= 20 else 0
         heaviest.append((share, int(part.argmax())))
     won = [(a < b) + 0.5 * (a == b) for a, b in zip(ours, theirs)]
@@ -251,7 +251,8 @@ def same_samples(runs, others, measure, redrawn, same_folds):
             seen = sorted(set(mine["row"]))
             sums[seen] += d.mean() / len(seen)
     else:
-        sums = np.bincount(rows, np.concatenate([d / len(d) for d in differences]))
+        sums = np.bincount(rows, np.concatenate([(run["parts"][measure] - others[key]["parts"][measure]) / len(run["rows"]["row"])
+                                                 for key, run in runs.items()]))
     parts = np.cumsum(sorted(sums * np.sign(sums.sum()), reverse=True))
     mean, _, error, degrees, _ = plain(np.array([d.mean() for d in differences]))
     half = int(np.argmax(parts >= abs(sums.sum()) / 2)) + 1 if sums.sum() != 0 else 0

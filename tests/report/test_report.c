@@ -566,6 +566,48 @@ START_TEST(huge_and_tiny_numbers_have_their_digits)
 }
 END_TEST
 
+/* A row of the weight 3.4 makes 1.7 of the sum of 1.94 by which b has more loss than a. */
+START_TEST(a_row_makes_its_weighted_share_of_a_difference)
+{
+    enum { SEEDS = 2, ROWS = 4 };
+    static const double weights[ROWS] = {3.4, 0.2, 0.2, 0.2}, more[ROWS] = {0.5, 1.2, 0, 0};
+    static runlog_run runs[2 * SEEDS];
+    static uint32_t rows[ROWS] = {0, 1, 2, 3};
+    static double losses[2 * SEEDS][ROWS];
+    comparison c = {.group = "activation",
+                    .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
+                    .measure_count = 1,
+                    .runs = runs,
+                    .run_count = 2 * SEEDS,
+                    .about.redrawn = true};
+    for (int i = 0; i < 2 * SEEDS; i++) {
+        double mean = 0;
+        for (int k = 0; k < ROWS; k++)
+            mean += weights[k] * (i % 2 * more[k] + 1) / ROWS;
+        for (int k = 0; k < ROWS; k++)
+            losses[i][k] = mean + weights[k] * (i % 2 * more[k] + 1 - mean);
+        runs[i] = (runlog_run){.group = i % 2 ? "b" : "a",
+                               .seed = (uint64_t)(i / 2),
+                               .finished = true,
+                               .row_count = ROWS,
+                               .rows = rows,
+                               .net = {.values = {mean}, .rows = {losses[i]}}};
+        runlog_set_row_weights(&runs[i], false, weights);
+    }
+    int count;
+    comparison_group *groups = comparison_groups(&c, &count);
+    comparison_pair *pairs = comparison_pairs(&c, groups, count, 0);
+    ck_assert_double_eq_tol(pairs[0].difference.mean, 1.94 / ROWS, 1e-12);
+    ck_assert_int_eq(pairs[0].half, 1);
+    ck_assert_double_eq_tol(pairs[0].heaviest[0].share, 3.4 / ROWS, 1e-12);
+    ck_assert_double_eq_tol(pairs[0].heaviest[1].share, 5.1 / (ROWS + 1.94), 1e-12);
+    free(groups);
+    free(pairs);
+    for (int i = 0; i < 2 * SEEDS; i++)
+        runlog_run_free(&runs[i]);
+}
+END_TEST
+
 /* relu is worse than gelu in each of six seeds, by about as much, but all of it on 2 of 60 rows: so it is on these
  * rows, and nothing is known of others. Of relu's loss rows 0 and 1 make 15.9 each, with 11.4 of all others. */
 START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
@@ -985,6 +1027,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, huge_and_tiny_numbers_have_their_digits);
     tcase_add_test(tests, a_measure_that_is_not_defined_is_no_divergence);
     tcase_add_test(tests, an_output_is_wrapped_on_a_terminal_only);
+    tcase_add_test(tests, a_row_makes_its_weighted_share_of_a_difference);
     tcase_add_test(tests, a_difference_on_two_rows_is_one_of_these_samples);
     tcase_add_test(tests, verdicts_are_right_where_the_truth_is_known);
     tcase_add_test(tests, no_row_of_a_few_is_said_to_have_much_of_a_loss);

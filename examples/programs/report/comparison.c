@@ -44,7 +44,7 @@ typedef struct workspace {
     statistics_rows *seeds;
     uint32_t *rows;
     double *row_values, *row_rivals;
-    double *row_parts, *row_rival_parts; /* of the sums of losses: the values times the rows' weights */
+    double *row_parts, *row_rival_parts; /* of the sums: the measured values times the rows' weights */
     size_t row_count;
     bool by_rows; /* the rows of all units are known */
 } workspace;
@@ -86,21 +86,22 @@ static bool same_rows(const runlog_run *a, const runlog_run *b)
     return a->row_count == b->row_count && memcmp(a->rows, b->rows, a->row_count * sizeof *a->rows) == 0;
 }
 
-/* What each row of a run adds to the sum of losses: a value of the weight w has been set as m + w (l - m), and w l is
- * wanted (runlog_set_row_weights). */
-static void put_parts(double *to, const runlog_run *run, const double *values)
+/* What each row of a run adds to the sum of a measure: a value v of the weight w has been set as m + w (v - m), and w v
+ * is wanted (runlog_set_row_weights). */
+static void put_parts(double *to, const runlog_run *run, const comparison_measure *m, const double *values)
 {
+    const double *weights = run->row_weights[m->value % RUNLOG_MEASURES != RUNLOG_MEASURE_loss];
     double mean = 0;
     for (size_t i = 0; i < run->row_count; i++)
         mean += values[i] / (double)run->row_count;
     for (size_t i = 0; i < run->row_count; i++)
-        to[i] = values[i] + (run->row_weights ? (run->row_weights[i] - 1) * mean : 0);
+        to[i] = values[i] + (weights ? (weights[i] - 1) * mean : 0);
 }
 
 /* Appends the test rows of a run and of its partner, with these values, to the workspace. Rows of a unit follow each
  * other, as runs of one seed do; if they do not, rows are not used. */
-static void add_rows(workspace *w, unit *to, const runlog_run *run, const runlog_run *partner, const double *values,
-                     const double *rivals)
+static void add_rows(workspace *w, unit *to, const comparison_measure *m, const runlog_run *run,
+                     const runlog_run *partner, const double *values, const double *rivals)
 {
     if (!run->row_count || !values || !rivals || !same_rows(run, partner) ||
         (to->runs > 1 && to->row + to->row_count != w->row_count)) {
@@ -112,8 +113,8 @@ static void add_rows(workspace *w, unit *to, const runlog_run *run, const runlog
     memcpy(w->rows + w->row_count, run->rows, run->row_count * sizeof *run->rows);
     memcpy(w->row_values + w->row_count, values, run->row_count * sizeof(double));
     memcpy(w->row_rivals + w->row_count, rivals, run->row_count * sizeof(double));
-    put_parts(w->row_parts + w->row_count, run, values);
-    put_parts(w->row_rival_parts + w->row_count, partner, rivals);
+    put_parts(w->row_parts + w->row_count, run, m, values);
+    put_parts(w->row_rival_parts + w->row_count, partner, m, rivals);
     w->row_count += run->row_count;
     to->row_count += run->row_count;
 }
@@ -150,7 +151,7 @@ static int gather(const comparison *c, const char *group, const char *rival, int
         w->units[at].rival += comparison_value(other, m);
         w->units[at].validation += validation_of(&run->net, m) - (rival ? validation_of(other, m) : 0);
         if (w->by_rows)
-            add_rows(w, &w->units[at], run, partner, comparison_rows(&run->net, m), comparison_rows(other, m));
+            add_rows(w, &w->units[at], m, run, partner, comparison_rows(&run->net, m), comparison_rows(other, m));
     }
     for (int i = 0; i < count; i++) {
         w->values[i] = w->units[i].value / w->units[i].runs;
@@ -342,7 +343,7 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Counts the test rows of a pair, and the fewest that make half of the mean difference. Before estimate_of. */
+/* Counts the test rows of a pair, and the fewest that make half of the mean difference. */
 static void count_half(const workspace *w, int count, comparison_pair *pair)
 {
     const size_t end = end_of_rows(w);
@@ -352,7 +353,7 @@ static void count_half(const workspace *w, int count, comparison_pair *pair)
     bool *seen = memory_checked(calloc(end + 1, sizeof *seen));
     for (int s = 0; s < count; s++)
         for (size_t i = w->units[s].row; i < w->units[s].row + w->units[s].row_count; i++) {
-            const double add = (w->row_values[i] - w->row_rivals[i]) / (double)w->units[s].row_count;
+            const double add = (w->row_parts[i] - w->row_rival_parts[i]) / (double)w->units[s].row_count;
             part[w->rows[i]] += add;
             total += add;
             rows += !seen[w->rows[i]];

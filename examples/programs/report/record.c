@@ -42,7 +42,8 @@ void runlog_run_free(runlog_run *run)
         free(run->series[kind].numbers);
     free(run->epoch);
     free(run->row_memory);
-    free(run->row_weights);
+    free(run->row_weights[0]);
+    free(run->row_weights[1]);
     free(run->variant);
 }
 
@@ -90,10 +91,10 @@ void runlog_set_rows(runlog_run *to, const double *rows, size_t count)
     to->row_count = count;
 }
 
-void runlog_set_row_weights(runlog_run *to, const double *weights)
+void runlog_set_row_weights(runlog_run *to, bool others, const double *weights)
 {
-    to->row_weights = memory_checked(calloc(to->row_count + 1, sizeof *weights));
-    memcpy(to->row_weights, weights, to->row_count * sizeof *weights);
+    double *own = to->row_weights[others] = memory_checked(calloc(to->row_count + 1, sizeof *weights));
+    memcpy(own, weights, to->row_count * sizeof *weights);
 }
 
 void runlog_finish_run(runlog_run *to, long diverged)

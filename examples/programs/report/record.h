@@ -134,8 +134,9 @@ typedef struct runlog_run {
     size_t row_count;            /* test rows, or else validation rows; 0: unknown */
     const uint32_t *rows;        /* [row_count]: their numbers in the table */
     double *row_memory;          /* of the rows and their values */
-    double *row_weights;         /* [row_count]: in the loss, 1 on average; owned; NULL: all are 1, or unknown */
-    runlog_epoch *epoch;         /* [count] */
+    /* [row_count]: in the loss, and in other measures; 1 on average; owned; NULL: all are 1, or unknown */
+    double *row_weights[2];
+    runlog_epoch *epoch; /* [count] */
     int count;
     runlog_numbers series[RUNLOG_SERIES];
     runlog_variant *variant; /* [variants] */
@@ -159,9 +160,9 @@ void runlog_add_series(runlog_run *to, runlog_series kind, const double *numbers
 /* Sets the test rows (or else validation rows), [count, RUNLOG_ROW] as rows.csv has them. */
 void runlog_set_rows(runlog_run *to, const double *rows, size_t count);
 
-/* Sets the weights of these rows in the loss, 1 on average. Each loss l with the weight w has then been set as m + w (l
- * - m), m being the weighted mean, so that plain means and variances are those of a weighted mean. */
-void runlog_set_row_weights(runlog_run *to, const double *weights);
+/* Sets the weights of these rows in the loss, or in `others`, 1 on average. Each value v with the weight w has then been
+ * set as m + w (v - m), m being the weighted mean, so that plain means and variances are those of a weighted mean. */
+void runlog_set_row_weights(runlog_run *to, bool others, const double *weights);
 
 /* Ends a run; if it diverged, in an epoch, it has no measures. */
 void runlog_finish_run(runlog_run *to, long diverged);

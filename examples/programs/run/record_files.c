@@ -250,11 +250,12 @@ static void join_groups(table *t)
     t->rows = groups;
 }
 
-/* The weight of each row in the loss, 1 on average, to be freed; NULL: all are 1, or groups take the place of rows. */
-static double *loss_weights(const table *t)
+/* The weight of each row in the loss, or in other measures, 1 on average, to be freed; NULL: all are 1, or groups take
+ * the place of rows. */
+static double *weights_of(const table *t, bool others)
 {
     const double *first = t->number;
-    const int by = t->rows && !isnan(first[LOSS_WEIGHT]) ? LOSS_WEIGHT : WEIGHT;
+    const int by = t->rows && !others && !isnan(first[LOSS_WEIGHT]) ? LOSS_WEIGHT : WEIGHT;
     double sum = 0, *weights;
     if (!t->rows || isnan(first[by]) || !isnan(first[GROUP]))
         return NULL;
@@ -291,15 +292,18 @@ bool record_read(const char *folder, runlog_run *run, tg_error *error)
     table of_rows = read_table(folder, &rows, LONG_MAX, &errors[2]);
     const table of_grid = read_table(folder, &grid, LONG_MAX, &errors[4]);
     const long listed = of_rows.rows;
-    double *weights = loss_weights(&of_rows);
+    double *weights[2] = {weights_of(&of_rows, false), weights_of(&of_rows, true)};
     take_rows(&of_rows);
     for (int i = 0; i < count; i++)
         runlog_add_epoch(run, &epochs[i]);
     runlog_add_series(run, RUNLOG_STEPS, losses.number, 2 * (size_t)losses.rows);
     runlog_add_series(run, RUNLOG_SURFACE, of_grid.number, GRID_COLUMNS * (size_t)of_grid.rows);
     runlog_set_rows(run, of_rows.number, (size_t)of_rows.rows);
-    if (weights)
-        runlog_set_row_weights(run, weights);
+    for (int others = 0; others < 2; others++) {
+        if (weights[others])
+            runlog_set_row_weights(run, others, weights[others]);
+        free(weights[others]);
+    }
     record_results(folder, run, &errors[3]);
     if (!errors[2].text[0] && listed < run->listed_rows)
         tg_fail(&errors[2], "%.200s/rows.csv has %ld of %ld rows; the same command again trains this run anew", folder,
@@ -308,7 +312,6 @@ bool record_read(const char *folder, runlog_run *run, tg_error *error)
     free(epochs);
     free(losses.number);
     free(of_rows.number);
-    free(weights);
     free(of_grid.number);
     for (int i = 0; i < 5; i++)
         if (errors[i].text[0])

@@ -513,4 +513,7 @@ def check_sentences(printed, found, judged, margin_of, pairs):
             expect(len(said) == 1, "no answer, or several, on", words)
             plain_words = not any(word in said[0].split(": ", 1)[1] for word in ("worse", "better", "best", ", then "))
             clear = any(c["corrected"] < 0.05 or c["here_p"] < 0.05 and c["pairs"] > 1 or (c["pairs"] > 5 and c["pairs"] in (c["better"], c["worse"])) for c in of)
-            expect(clear != plain_words, "'%s'" % said[0])
+            if "runs are missing, and pairs differ in their order" in said[0]:  # what pairs say is no order of all
+                expect(clear, "'%s'" % said[0], "where no pair differs")
+            else:
+                expect(clear != plain_words, "'%s'" % said[0])

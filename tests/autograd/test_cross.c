@@ -302,7 +302,8 @@ static bool worlds_differ(world *is, const world *be, const cross_step *s, bool 
 }
 
 /* Repeats the step on fresh tapes from the same state and compares. A second derivative through a checkpoint sums over
- * recorded and recomputed values, which are one value without the checkpoint: these sums have another order. */
+ * recorded and recomputed values, which are one value without the checkpoint: these sums have another order. In a 16-bit
+ * format, where each addition is rounded, hardly a digit need be the same, and they are not compared. */
 static bool differs_from(world *w, const world *before, const cross_step *s, int mode, bool replayed)
 {
     static world other;
@@ -313,12 +314,13 @@ static bool differs_from(world *w, const world *before, const cross_step *s, int
     record(&other, s, mode);
     const bool twice =
         cross_differentiates_checkpoints_twice(&s->lane[0]) || cross_differentiates_checkpoints_twice(&s->lane[1]);
-    w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F64 ? 1e-10 : s->format ? 0.3 : 1e-3;
+    w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F64 ? 1e-10 : 1e-3;
     const int errors = other.lane[0].errors + (s->two ? other.lane[1].errors : 0);
     const int changes = w->lane[0].errors + w->lane[0].changes + w->lane[1].errors + w->lane[1].changes;
     /* A failed pass may have stopped at another place, and what has changed may be read again or not. */
     const bool half_done = (mode == PLAIN && errors + changes > 0) || (!s->resets && errors > 0);
-    const bool differ = !half_done && worlds_differ(w, &other, s, replayed);
+    const bool without_order = mode == PLAIN && twice && w->dtype == TG_F32 && s->format != TG_FLOAT32;
+    const bool differ = !half_done && !without_order && worlds_differ(w, &other, s, replayed);
     close_world(&other);
     if (differ)
         strcat(w->complaint, mode == PLAIN ? ", without checkpoints" : ", on a fresh tape");

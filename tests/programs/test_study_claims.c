@@ -116,6 +116,17 @@ static double bytes_of_step(tg_activation activation, bool recompute)
     return bytes;
 }
 
+/* The slope of the exact GELU, in double precision. */
+static double slope_at(double at)
+{
+    tg_tape *tape = tg_tape_new();
+    tg_tensor x = tg_variable(tape, TG_F64, &at, TG_SCALAR);
+    ck_assert(tg_backward(tg_gelu_exact(x)));
+    const double slope = tg_item(tg_gradient(x));
+    tg_tape_free(tape);
+    return slope;
+}
+
 /* The error of derivatives of order 2 to 4 of the exact GELU beside Hermite polynomials, from -6 to 6. */
 static double higher_order_error(void)
 {
@@ -149,6 +160,8 @@ START_TEST(numbers_of_the_file_are_those_of_the_library)
         ck_assert_double_eq_tol(json_number_value(json_object_get(in, counts[i].name)) / counts[i].bytes, 1, 0.001);
     const double error = json_number_value(json_object_get(in, "higher_order_error")), ours = higher_order_error();
     ck_assert_msg(ours <= error && 2 * ours > error, "derivatives are within %g, not %g", ours, error);
+    const double lowest_at = json_number_value(json_object_get(in, "lowest_at"));
+    ck_assert(slope_at(lowest_at - 1e-15) < 0 && slope_at(lowest_at + 1e-15) > 0);
     tg_mlp_config ffn = {.inputs = 768, .hidden = {3072}, .outputs = 768, .no_bias = true};
     ck_assert_int_eq(tg_mlp_size(&ffn, NULL), 2 * 768 * 3072);
     ffn.activation = TG_SWIGLU;

@@ -394,14 +394,22 @@ END_TEST
 
 enum { GROUPS = 4, MOST_SEEDS = 200 };
 
+/* A comparison of activations by their losses. */
+static comparison of_losses(runlog_run *runs, int count, bool redrawn)
+{
+    return (comparison){.group = "activation",
+                        .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
+                        .measure_count = 1,
+                        .runs = runs,
+                        .run_count = count,
+                        .about.redrawn = redrawn};
+}
+
 /* Runs with the same seed share an effect, and each has noise of its own; group 1 differs from group 0 by this much. */
 static comparison simulated(tg_rng *rng, int seeds, double difference, runlog_run runs[])
 {
     static const char *const names[GROUPS] = {"relu", "gelu", "silu", "mish"};
-    comparison c = {.group = "activation",
-                    .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
-                    .measure_count = 1,
-                    .runs = runs};
+    comparison c = of_losses(runs, 0, false);
     for (int seed = 0; seed < seeds; seed++) {
         const double common = 3 * tg_rng_normal(rng);
         for (int g = 0; g < GROUPS; g++)
@@ -467,11 +475,7 @@ START_TEST(few_seeds_that_agree_say_nothing)
     static runlog_run runs[12];
     for (int seeds = 4; seeds <= 6; seeds += 2) {
         static char text[8192];
-        comparison c = {.group = "activation",
-                        .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
-                        .measure_count = 1,
-                        .runs = runs,
-                        .run_count = 2 * seeds};
+        comparison c = of_losses(runs, 2 * seeds, false);
         for (int i = 0; i < c.run_count; i++)
             runs[i] = (runlog_run){.group = i % 2 ? "gelu" : "relu",
                                    .seed = (uint64_t)i / 2,
@@ -574,12 +578,7 @@ START_TEST(a_row_makes_its_weighted_share_of_a_difference)
     static runlog_run runs[2 * SEEDS];
     static uint32_t rows[ROWS] = {0, 1, 2, 3};
     static double losses[2 * SEEDS][ROWS];
-    comparison c = {.group = "activation",
-                    .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
-                    .measure_count = 1,
-                    .runs = runs,
-                    .run_count = 2 * SEEDS,
-                    .about.redrawn = true};
+    comparison c = of_losses(runs, 2 * SEEDS, true);
     for (int i = 0; i < 2 * SEEDS; i++) {
         double mean = 0;
         for (int k = 0; k < ROWS; k++)
@@ -616,12 +615,7 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
     static runlog_run runs[2 * SEEDS];
     static uint32_t rows[SEEDS][ROWS];
     static double losses[2 * SEEDS][ROWS];
-    comparison c = {.group = "activation",
-                    .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
-                    .measure_count = 1,
-                    .runs = runs,
-                    .run_count = 2 * SEEDS,
-                    .about.redrawn = true};
+    comparison c = of_losses(runs, 2 * SEEDS, true);
     for (int i = 0; i < 2 * SEEDS; i++) {
         const int seed = i / 2, relu = i % 2 == 0;
         for (int k = 0; k < ROWS; k++) { /* row 0 or row 1, and 19 others */
@@ -690,12 +684,7 @@ START_TEST(no_row_of_a_few_is_said_to_have_much_of_a_loss)
     runlog_run runs[4];
     uint32_t rows[24];
     double values[2][24];
-    comparison c = {.group = "activation",
-                    .measures = {{.name = "loss", .title = "loss", .words = "loss", .judged = true}},
-                    .measure_count = 1,
-                    .runs = runs,
-                    .run_count = 4,
-                    .about.redrawn = true};
+    comparison c = of_losses(runs, 4, true);
     for (int count = 8; count <= 24; count += 16) { /* of 24 rows it is not chance */
         static char text[8192];
         for (int k = 0; k < 24; k++) {

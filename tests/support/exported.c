@@ -96,6 +96,17 @@ bool exported_spec(int i, const char *norm, net_spec *spec)
     return attends ? by_rows : !(by_rows && strcmp(model, "convnet") == 0);
 }
 
+const net_spec exported_rotary_gpt = {.model = "gpt",
+                                      .norm = "rms",
+                                      .vocabulary = 9,
+                                      .layers = 2,
+                                      .heads = 4,
+                                      .kv_heads = 2,
+                                      .width = 32,
+                                      .context = 20,
+                                      .rotary = true,
+                                      .activation = "swiglu"};
+
 int64_t exported_width(const net_spec *spec)
 {
     const tg_model_traits *traits = tg_model_traits_of(spec->model);

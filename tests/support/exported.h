@@ -33,6 +33,9 @@ bool compiler_build(const compiler *c, const char *files);
 /* A small model of `train`, number i of net_models, with a norm; false if it does not take this norm. */
 bool exported_spec(int i, const char *norm, net_spec *spec);
 
+/* A gated GPT with rotary positions and shared heads. */
+extern const net_spec exported_rotary_gpt;
+
 /* The numbers of a row: inputs, or tokens, of pairs those of a source and of a target. */
 int64_t exported_width(const net_spec *spec);
 

@@ -51,8 +51,7 @@ typedef struct experiment {
     bool borrows;    /* the data is another's */
     experiment_form form[EXPERIMENT_FORMS];
     int form_count, model_count;
-    const char
-        *lost[EXPERIMENT_FORMS + 1]; /* names of forms whose activation is not finite everywhere; NULL ends them */
+    const char *lost[EXPERIMENT_FORMS + 1]; /* forms whose activation is not finite everywhere; NULL ends them */
     experiment_axis axes[EXPERIMENT_AXES];
     int axis_count;
     char name[RUN_NAME]; /* of the folder if no option names it: data, model and the given options */

@@ -91,8 +91,10 @@ static void remove_results(const char *folder)
         if (path_of(folder, result_files[i], path))
             files_remove_all(path);
     plots_remove(folder);
-    if (path_of(folder, "paper", path))
+    if (path_of(folder, "paper", path)) {
         plots_remove(path);
+        files_remove(path, "ranks.pdf");
+    }
 }
 
 static bool is_result(const char *folder, const char *name, const char *path)

@@ -137,6 +137,38 @@ START_TEST(what_cannot_be_compared_is_refused)
 }
 END_TEST
 
+/* Two data sets, or two phases, would count as one run, of which the last row is left. */
+START_TEST(rows_of_several_runs_are_not_merged)
+{
+    write_text("sets.csv",
+               "dataset,optimizer,seed,epoch,loss\nx,adam,0,0,1\nx,adam,0,1,2\nx,sgd,0,0,3\ny,adam,0,0,4\n");
+    write_text("phase.csv", "model,phase,seed,epoch,loss\na,train,0,0,1\na,val,0,0,2\nb,train,0,0,3\nb,val,0,0,4\n");
+    write_text("time.csv", "model,date,seed,epoch,loss\na,May 1,0,0,1\na,May 2,0,1,2\nb,May 1,0,0,3\nb,May 2,0,1,4\n");
+    write_text("rate.csv", "model,lr,seed,epoch,loss\na,.1,0,7,1\na,.2,0,7,2\nb,.1,0,7,3\nb,.2,0,7,4\n");
+    write_text("plain.csv", "model,data,loss\na,x,1\na,y,2\nb,x,3\nb,y,4\n");
+    expect_refused(train_run("compare", "--runs sets.csv"),
+                   "sets.csv:4, column 'optimizer': the same run has 'adam' in line 2; name the runs in one column");
+    expect_refused(train_run("compare", "--runs phase.csv"),
+                   "phase.csv:3, column 'phase': the same run has 'train' in line 2");
+    expect_fine(train_run("compare", "--runs time.csv"));
+    expect_fine(train_run("compare", "--runs rate.csv --measures loss"));
+    ck_assert_msg(strstr(train_output, "several rows of one step, for example loss of a at 7, and the last one counts"),
+                  "%s", train_output);
+    expect_fine(train_run("compare", "--runs plain.csv"));
+    ck_assert_msg(strstr(train_output, "are paired in their order, and 'data' is not used."), "%s", train_output);
+}
+END_TEST
+
+START_TEST(a_number_of_a_run_is_no_group_beside_words)
+{
+    write_text("run.csv", "optimizer,run,loss\nadam,0,1\nadam,1,2\nsgd,1,4\nsgd,0,2.5\n");
+    expect_fine(train_run("compare", "--runs run.csv --out o"));
+    ck_assert_double_eq(csv_cell("o/summary.csv", "sgd", "loss_difference"), 1.75);
+    ck_assert_double_eq_tol(csv_cell("o/summary.csv", "sgd", "loss_deviation"), sqrt(1.125), 1e-8);
+    ck_assert_msg(!strstr(train_output, "paired in their order"), "%s", train_output);
+}
+END_TEST
+
 START_TEST(runs_that_diverged_and_runs_without_seeds_are_said_to_be_so)
 {
     write_text("nan.csv", "method,seed,test_acc,steps_per_s\na,1,0.5,7\na,2,0.6,7\nb,1,0.7,8\nb,2,nan,8\n");
@@ -453,6 +485,8 @@ Suite *elsewhere_suite(void)
     tcase_add_test(tests, what_cannot_be_compared_is_refused);
     tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);
     tcase_add_test(tests, what_is_asked_for_and_is_no_measure_is_told);
+    tcase_add_test(tests, rows_of_several_runs_are_not_merged);
+    tcase_add_test(tests, a_number_of_a_run_is_no_group_beside_words);
     tcase_add_test(tests, runs_that_diverged_and_runs_without_seeds_are_said_to_be_so);
     tcase_add_test(tests, names_say_which_direction_is_better_or_nothing);
     tcase_add_test(tests, the_verdict_on_a_measure_has_its_direction);

@@ -19,9 +19,9 @@ static const char *const group_names[] = {"group", "activation", "model",    "me
 static const char *const seed_names[] = {"seed", "random_seed", NULL};
 static const char *const fold_names[] = {"fold", NULL};
 static const char *const step_names[] = {"step", "_step", "global_step", "epoch", "iteration", "iter", NULL};
-static const char *const other_names[] = {"step",    "_step",     "global_step", "epoch",      "iteration",
-                                          "iter",    "wall time", "_timestamp",  "_runtime",   "runtime",
-                                          "created", "seconds",   "time",        "parameters", NULL};
+static const char *const other_names[] = {
+    "step",    "_step",   "global_step", "epoch", "iteration", "iter", "wall time",  "_timestamp", "_runtime",
+    "runtime", "created", "seconds",     "time",  "timestamp", "date", "parameters", NULL};
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -216,8 +216,9 @@ static bool read_curve(runs_file *to, const csv_source *s, const char *wanted)
 
 typedef struct places {
     int group, seed, fold, step;
-    int measure[1 << 10]; /* the measure of each column; -1: none */
+    int measure[1 << 10]; /* the measure of each column; NONE, or WORDS that are no key either */
 } places;
+enum { NONE = -1, FAILED = -2, WORDS = -3 };
 
 /* The number of cells of a column that are numbers, and that are words; the row of the first word. */
 typedef struct content {
@@ -237,28 +238,51 @@ static content content_of(const csv_source *s, size_t column)
     return c;
 }
 
-/* The measure of a column; -1: none, -2: an error. A column of which most cells are words is no measure, unless it is
+/* The measure of a column; NONE, WORDS or FAILED. A column of which most cells are words is no measure, unless it is
  * asked for. */
 static int measure_of(runs_file *to, const csv_source *s, const char *wanted, size_t column)
 {
     const content c = content_of(s, column);
     const char *name = csv_column_name(s, column);
-    if (is_one_of(name, other_names) || c.numbers == 0 || (!wanted && c.words > c.numbers))
-        return -1;
+    if (is_one_of(name, other_names))
+        return NONE;
+    if (c.numbers == 0 || (!wanted && c.words > c.numbers))
+        return c.words > 0 ? WORDS : NONE;
     const int measure = find_measure(to, wanted, name, s->error);
-    return measure >= 0 && c.words ? (fail_at_cell(s, c.word, column), -2) : measure;
+    return measure >= 0 && c.words ? (fail_at_cell(s, c.word, column), FAILED) : measure;
+}
+
+/* The first column of words alone; -1: none. */
+static int find_words(const csv_source *s)
+{
+    for (size_t i = 0; i < s->table.columns; i++)
+        if (content_of(s, i).numbers == 0 && content_of(s, i).words > 0 &&
+            !is_one_of(csv_column_name(s, i), other_names))
+            return (int)i;
+    return -1;
+}
+
+/* Finds the columns that name a run. A column "run" of numbers only numbers the runs of groups that words name. */
+static void find_keys(const csv_source *s, places *p)
+{
+    static const char *const run[] = {"run", NULL};
+    p->group = find(s, group_names);
+    p->seed = find(s, seed_names);
+    p->fold = find(s, fold_names);
+    p->step = find(s, step_names);
+    const int words = find_words(s);
+    if (p->group >= 0 && p->group == find(s, run) && p->seed < 0 && words >= 0 &&
+        content_of(s, (size_t)p->group).words == 0) {
+        p->seed = p->group;
+        p->group = words;
+    }
+    p->group = p->group < 0 ? words : p->group;
 }
 
 static bool find_places(runs_file *to, const csv_source *s, const char *wanted, places *p)
 {
     const size_t columns = s->table.columns;
-    p->group = find(s, group_names);
-    p->seed = find(s, seed_names);
-    p->fold = find(s, fold_names);
-    p->step = find(s, step_names);
-    for (size_t i = 0; p->group < 0 && i < columns; i++)
-        if (content_of(s, i).numbers == 0 && content_of(s, i).words > 0)
-            p->group = (int)i;
+    find_keys(s, p);
     if (p->group < 0)
         return tg_fail(s->error, "%s: no column names the group of a run, expected for example one called group",
                        s->table.path);
@@ -267,9 +291,11 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
                        sizeof p->measure / sizeof *p->measure);
     for (size_t i = 0; i < columns; i++) {
         const bool key = (int)i == p->group || (int)i == p->seed || (int)i == p->fold;
-        p->measure[i] = key ? -1 : measure_of(to, s, wanted, i);
-        if (p->measure[i] == -2)
+        p->measure[i] = key ? NONE : measure_of(to, s, wanted, i);
+        if (p->measure[i] == FAILED)
             return false;
+        if (p->measure[i] == WORDS)
+            to->unused = keep_name(to, csv_column_name(s, i), strlen(csv_column_name(s, i)));
     }
     to->steps |= p->step >= 0;
     return true;
@@ -302,28 +328,60 @@ static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_
     return find_run(to, name, length, seed ? seed : "0", fold);
 }
 
+/* Fails where words differ between two rows of one run: as they would if two data sets, or two optimisers, were merged
+ * in it. */
+static bool check_words(const csv_source *s, const places *p, size_t row, size_t other)
+{
+    for (size_t i = 0; i < s->table.columns; i++) {
+        char word[PLAIN_NAME], problem[200];
+        if (p->measure[i] != WORDS)
+            continue;
+        plain_name(csv_text(s, other, i), word);
+        if (strcmp(plain_name(csv_text(s, row, i), (char[PLAIN_NAME]){0}), word) == 0)
+            continue;
+        snprintf(
+            problem, sizeof problem,
+            "the same run has '%.40s' in line %zu; name the runs in one column called group, or leave this one out",
+            word, csv_line(&s->table, other));
+        return csv_fail_at(s, row, i, problem);
+    }
+    return true;
+}
+
+static bool read_row(runs_file *to, const csv_source *s, const places *p, size_t row, int run)
+{
+    double step, number;
+    if (!step_at(s, row, p->step, &step))
+        return false;
+    for (size_t i = 0; i < s->table.columns; i++)
+        if (p->measure[i] >= 0 && number_at(s, row, i, &number))
+            put(to, run, p->measure[i], step, number);
+    return true;
+}
+
 static bool read_rows(runs_file *to, const csv_source *s, const char *wanted)
 {
     static places p;
-    if (!find_places(to, s, wanted, &p))
-        return false;
-    for (size_t row = 0; row < s->rows; row++) {
-        if (p.seed >= 0 && csv_is_missing_at(s, row, (size_t)p.seed))
-            return csv_fail_at(s, row, (size_t)p.seed, "expected a seed");
-        const int before = to->c.run_count, run = run_of_row(to, s, &p, row);
-        if (p.step < 0 && run < before)
-            return csv_fail_at(s, row, (size_t)p.group,
-                               "a second row of the same run, and no column step or epoch says which is later");
-        double step;
-        if (!step_at(s, row, p.step, &step))
-            return false;
-        for (size_t i = 0; i < s->table.columns; i++) {
-            double number;
-            if (p.measure[i] >= 0 && number_at(s, row, i, &number))
-                put(to, run, p.measure[i], step, number);
+    const int others = to->c.run_count; /* of other files */
+    bool fine = find_places(to, s, wanted, &p);
+    size_t *first = memory_checked(calloc(s->rows + 1, sizeof *first)); /* the first row of each run of this file */
+    for (size_t row = 0; row < s->rows && fine; row++) {
+        if (p.seed >= 0 && csv_is_missing_at(s, row, (size_t)p.seed)) {
+            fine = csv_fail_at(s, row, (size_t)p.seed, "expected a seed");
+            break;
         }
+        const int before = to->c.run_count, run = run_of_row(to, s, &p, row);
+        if (run == before)
+            first[run - others] = row;
+        else if (run >= others)
+            fine = check_words(s, &p, row, first[run - others]);
+        if (p.step < 0 && run < before && fine)
+            fine = csv_fail_at(s, row, (size_t)p.group,
+                               "a second row of the same run, and no column step or epoch says which is later");
+        fine = fine && read_row(to, s, &p, row, run);
     }
-    return true;
+    free(first);
+    return fine;
 }
 
 /* ---- files ---- */
@@ -404,11 +462,21 @@ static int by_step(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts the curves of a measure; says where they end, if at different steps. */
+/* The first step that a sorted curve has twice; NaN: none. */
+static double repeated_step(const runs_curve *curve)
+{
+    for (size_t k = 1; k < curve->count; k++)
+        if (curve->pairs[2 * k] == curve->pairs[2 * k - 2])
+            return curve->pairs[2 * k];
+    return NAN;
+}
+
+/* Sorts the curves of a measure; says where they end, if at different steps, and that a run has a step twice. */
 static void end_curves(runs_file *of, int measure)
 {
     comparison *c = &of->c;
-    double first = INFINITY, last = -INFINITY;
+    const char *name = c->measures[measure].name, *group = NULL;
+    double first = INFINITY, last = -INFINITY, twice = NAN;
     for (int i = 0; i < c->run_count; i++) {
         const runs_curve *curve = &of->curves[i * COMPARISON_MEASURES + measure];
         if (curve->count == 0)
@@ -416,10 +484,17 @@ static void end_curves(runs_file *of, int measure)
         system_sort(curve->pairs, curve->count, 2 * sizeof *curve->pairs, by_step);
         first = fmin(first, curve->last);
         last = fmax(last, curve->last);
+        if (!group && !isnan(twice = repeated_step(curve)))
+            group = c->runs[i].group;
     }
-    if (first < last)
-        c->about.note = texts_add(&of->names, "Runs end at different steps, for example with %s at %.9g to %.9g.",
-                                  c->measures[measure].name, first, last);
+    if (group)
+        c->about.note = texts_add(&of->names,
+                                  "A run has several rows of one step, for example %s of %s at %.9g, and the last one "
+                                  "counts: if they are of several runs, one column has to name these.",
+                                  name, group, twice);
+    else if (first < last)
+        c->about.note = texts_add(&of->names, "Runs end at different steps, for example with %s at %.9g to %.9g.", name,
+                                  first, last);
 }
 
 bool runs_read(const char *path, const runs_wanted *wanted, runs_file *out, tg_error *error)
@@ -438,7 +513,9 @@ bool runs_read(const char *path, const runs_wanted *wanted, runs_file *out, tg_e
     for (int m = out->c.measure_count - 1; m >= 0; m--)
         end_curves(out, m);
     if (out->numbered)
-        out->c.about.note = "No column has seeds: the runs of a group are paired in their order.";
+        out->c.about.note =
+            texts_add(&out->names, "No column has seeds: the runs of a group are paired in their order%s%s%s.",
+                      out->unused ? ", and '" : "", out->unused ? out->unused : "", out->unused ? "' is not used" : "");
     if (!fine)
         runs_free(out);
     return fine;

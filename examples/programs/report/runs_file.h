@@ -11,7 +11,8 @@
  *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run; then that of the last step
  *                                         counts. The group is a column group, activation, model, method, config,
  *                                         name or run, or else the first column of words; the seed a column seed,
- *                                         if any
+ *                                         if any, or a column run of numbers beside words. Other words are the same
+ *                                         in all rows of a run
  *     Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each run and measure
  *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called
  *                                         run-RUN-tag-MEASURE.csv
@@ -42,6 +43,7 @@ typedef struct runs_file {
     texts seeds, folds;      /* those of a run are the numbers of these texts */
     runs_curve *curves;      /* [c.run_count, COMPARISON_MEASURES], if there are steps */
     bool steps, numbered;    /* there are steps; seeds only number the runs */
+    const char *unused;      /* a column of words that is no key; NULL: none */
     const char *more, *less; /* runs_wanted's */
 } runs_file;
 

@@ -357,7 +357,10 @@ static const struct foreign {
     FOREIGN("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "an Excel workbook (.xls)", "soffice"),
     FOREIGN("\x89HDF\r\n\x1a\n\0", "an HDF5 file", "read_hdf"),
     FOREIGN("<!DOCTYPE html>\n<html>not found</html>\n", "a page in HTML", "another"),
-    FOREIGN("[{\"a\": 1}, {\"a\": 2}]\n", "JSON", "read_json"),
+    FOREIGN("[{\"a\": 1}, {\"a\": 2}]\n", "JSON", "read_json('"),
+    FOREIGN("{\"a\": 1}\n{\"a\": 2}\n", "lines of JSON", "lines=True"),
+    FOREIGN("\30\0\0\0\0\0\0\0\xa3\x7fK\"\t\0\0\0\0\0\0\xe0\x3f\x1a\rbrain.Event:2",
+            "an event file of TensorBoard, expected CSV", "'Show data download links'"),
 };
 
 START_TEST(files_of_other_programs_are_refused_by_name)

@@ -95,6 +95,9 @@
     "delimiter=',')\""
 /* A file is JSON. */
 #define ADVICE_JSON "python3 -c \"import pandas; pandas.read_json('@').to_csv('table.csv', index=False)\""
+/* A file has an object of JSON on each line. */
+#define ADVICE_JSON_LINES \
+    "python3 -c \"import pandas; pandas.read_json('@', lines=True).to_csv('table.csv', index=False)\""
 /* A file is a pickle of Python. */
 #define ADVICE_PICKLE "python3 -c \"import pandas; pandas.read_pickle('@').to_csv('table.csv', index=False)\""
 /* A file is in UTF-16. */

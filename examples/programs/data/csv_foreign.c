@@ -38,6 +38,8 @@ static const format formats[] = {
     {"a tar archive", BYTES("\0ustar"), 256, ADVICE_TAR},
     {"a MATLAB file", BYTES("MATLAB 5.0 MAT-file"), 0, NULL},
     {"a PDF document", BYTES("%PDF-"), 0, NULL},
+    {"an event file of TensorBoard", BYTES("brain.Event:"), 23,
+     "'Show data download links' in TensorBoard exports a curve"},
     {"a picture (PNG)", BYTES("\x89PNG"), 0, NULL},
     {"a picture (JPEG)", BYTES("\xff\xd8\xff"), 0, NULL},
 };
@@ -123,6 +125,12 @@ static bool begins_with(const unsigned char *text, const char *word)
     return strncasecmp((const char *)text, word, strlen(word)) == 0;
 }
 
+/* True if a line of JSON is followed by another of its own. */
+static bool is_json_lines(const unsigned char *line)
+{
+    return begins_with(line, "{\"") && begins_with(csv_line_end(line), "{\"");
+}
+
 /* True if the line is a number and then only numbers of features with values: 1 3:0.5 17:1. */
 static bool is_libsvm(const unsigned char *line)
 {
@@ -156,6 +164,8 @@ bool csv_check_text(const char *path, const dataset_bytes *text, tg_error *error
         first = csv_line_end(first); /* comments of ARFF files, too */
     if (begins_with(first, "<!doctype html") || begins_with(first, "<html"))
         return tg_fail(error, "%s: a page in HTML, expected CSV; the address of the file itself may be another", path);
+    if (is_json_lines(first))
+        return refuse(path, "lines of JSON", ADVICE_JSON_LINES, error);
     if (begins_with(first, "{\"") || begins_with(first, "[{\""))
         return refuse(path, "JSON", ADVICE_JSON, error);
     if (begins_with(first, "@relation") || begins_with(first, "@attribute"))

@@ -237,7 +237,7 @@ END_TEST
 /* --help-all names, for each setting, exactly the optimisers that use it. */
 START_TEST(help_names_the_optimisers_that_use_a_setting)
 {
-    static const char *const settings[] = {"momentum", "beta1", "beta2"};
+    static const char *const settings[] = {"momentum", "beta1", "beta2", "epsilon"};
     static const char *const optimizers[] = {
 #define TG_OPTIMIZER(constant, name) #name,
 #include "optim/optimizers.def"
@@ -321,7 +321,7 @@ Suite *train_refusals_suite(void)
     tcase_add_test(tests, messages_bring_no_escape_sequences);
     tcase_add_test(tests, what_is_too_large_is_refused_before_memory_is_taken);
     tcase_add_loop_test(tests, a_folder_in_use_is_refused, 0, 2);
-    tcase_add_loop_test(tests, help_names_the_optimisers_that_use_a_setting, 0, 3);
+    tcase_add_loop_test(tests, help_names_the_optimisers_that_use_a_setting, 0, 4);
     suite_add_tcase(suite, tests);
     return suite;
 }

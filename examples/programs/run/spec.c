@@ -327,7 +327,8 @@ tg_optimizer_config run_spec_optimizer(const run_spec *s, int64_t steps)
                                   .momentum = s->momentum,
                                   .nesterov = s->momentum > 0,
                                   .beta1 = s->beta1,
-                                  .beta2 = s->beta2};
+                                  .beta2 = s->beta2,
+                                  .epsilon = s->epsilon};
     tg_optimizer_from_name(s->optimizer, &config.kind);
     tg_schedule_from_name(s->schedule, &config.schedule.kind);
     config.schedule.steps = steps;

@@ -26,7 +26,7 @@ typedef struct run_spec {
     const char *optimizer, *schedule, *best, *refit, *soften, *class_weights;
     const char *products; /* one of spec_products; NULL: auto */
     const char *round;    /* of training passes; NULL: not rounded */
-    double lr, warmup, end, weight_decay, momentum, beta1, beta2, clip, ema, label_smoothing;
+    double lr, warmup, end, weight_decay, momentum, beta1, beta2, epsilon, clip, ema, label_smoothing;
     const char *test_noise, *test_as;
     int train_loss_every;
     bool drop_last, drop_duplicates;

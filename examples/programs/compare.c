@@ -8,6 +8,7 @@
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/experiment.h"
+#include "examples/programs/run/methods.h"
 #include "examples/programs/run/paper.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"
@@ -176,7 +177,7 @@ static void put_definitions(const void *of, FILE *to)
 static void put_methods(const void *of, FILE *to)
 {
     const paper_subject *p = of;
-    paper_methods(&p->c->e, p->c->command, to);
+    methods_print(&p->c->e, p->c->command, to);
     fputs("\nTests and tables.", to);
     runlog_print_definitions(p->log, "methods", to);
 }

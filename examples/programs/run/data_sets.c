@@ -9,6 +9,7 @@
 #include "examples/programs/report/ranks_table.h"
 #include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/run/methods.h"
 #include "examples/programs/run/paper.h"
 #include "examples/programs/system/child.h"
 #include "examples/programs/system/posix.h"
@@ -234,7 +235,7 @@ static void put_methods(const void *of, FILE *to)
     for (int s = 0; s < o->sets; s++)
         fprintf(to, "%s %s", s ? "," : "", o->set[s].name);
     fputs(". Nets, training and search of each: its own paper/methods.txt.\n", to);
-    paper_software(o->command, to);
+    methods_print_software(o->command, to);
     fputs("\nTests and tables.\n", to);
     ranks_print_definitions(((const sets_answer *)of)->ranks, "table", to);
 }

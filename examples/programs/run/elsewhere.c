@@ -1,4 +1,5 @@
 /* `compare --runs`: results of other programs, shown like our own. */
+#include "examples/programs/run/methods.h"
 #include "examples/programs/run/paper.h"
 
 #include "examples/programs/data/words.h"
@@ -68,7 +69,7 @@ static void put_methods(const void *of, FILE *to)
     for (int m = 0; m < p->from->c.measure_count; m++)
         fprintf(to, "%s %s", m ? "," : "", p->from->c.measures[m].name);
     fprintf(to, "%s.\n", p->from->steps ? "; of each run the last step counts" : "");
-    paper_software(p->command, to);
+    methods_print_software(p->command, to);
     fputs("\nTests and tables.", to);
     comparison_print_definitions(&p->from->c, "methods", to);
 }

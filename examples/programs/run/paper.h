@@ -4,13 +4,10 @@
  *     if (!paper_write(&p, &error)) ...                 // table.tex, methods.txt, and loss.pdf, intervals.pdf, ...
  *
  *     \usepackage{booktabs,graphicx}                    % in the paper
- *     \input{paper/table}  \includegraphics{paper/loss}
- *
- * Each sentence of the methods is made from the options of the runs. */
+ *     \input{paper/table}  \includegraphics{paper/loss} */
 #ifndef RUN_PAPER_H
 #define RUN_PAPER_H
 
-#include "examples/programs/run/experiment.h"
 #include "plots/plots.h"
 
 typedef struct paper {
@@ -31,11 +28,7 @@ bool paper_write(const paper *p, tg_error *error);
  * files in OUT/paper stay. */
 void paper_remove(const char *out);
 
-/* The methods of a comparison but for its tests: data and split, nets and training, the choice of the epoch and of
- * learning rate and scale, version, seeds and command. */
-void paper_methods(const experiment *e, const char *command, FILE *to);
-
-/* "Software. tapegrad 0.9.0; the command: compare ..." */
-void paper_software(const char *command, FILE *to);
+/* True if the path is that of such a file. */
+bool paper_has(const char *out, const char *path);
 
 #endif

@@ -2,6 +2,7 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/run/record.h"
 #include "examples/programs/report/memory.h"
+#include "examples/programs/run/paper.h"
 #include "examples/programs/run/options.h"
 #include "examples/programs/system/posix.h"
 #include "plots/plots.h"
@@ -79,9 +80,9 @@ static bool is_comparison(const json_t *config)
 }
 
 static const char *const result_files[] = {
-    "runs",     "last.safetensors", "best.safetensors",  "curves.csv",      "steps.csv",         "result.json",
-    "rows.csv", "predictions.csv",  "refit.safetensors", "grid.csv",        "pending.csv",       "report.html",
-    "runs.csv", "summary.csv",      "pairs.csv",         "paper/table.tex", "paper/methods.txt", "paper/intervals.pdf"};
+    "runs",        "last.safetensors", "best.safetensors", "curves.csv",        "steps.csv",
+    "result.json", "rows.csv",         "predictions.csv",  "refit.safetensors", "grid.csv",
+    "pending.csv", "report.html",      "runs.csv",         "summary.csv",       "pairs.csv"};
 enum { RESULTS = sizeof result_files / sizeof *result_files };
 
 static void remove_results(const char *folder)
@@ -91,10 +92,7 @@ static void remove_results(const char *folder)
         if (path_of(folder, result_files[i], path))
             files_remove_all(path);
     plots_remove(folder);
-    if (path_of(folder, "paper", path)) {
-        plots_remove(path);
-        files_remove(path, "ranks.pdf");
-    }
+    paper_remove(folder);
 }
 
 static bool is_result(const char *folder, const char *name, const char *path)
@@ -105,7 +103,7 @@ static bool is_result(const char *folder, const char *name, const char *path)
 
 bool record_spares(const char *folder, const char *path, tg_error *error)
 {
-    bool lost = false;
+    bool lost = path && paper_has(folder, path);
     for (size_t i = 0; path && i < RESULTS; i++)
         lost |= is_result(folder, result_files[i], path);
     for (int i = 0; path && runlog_file(i); i++)

@@ -99,6 +99,27 @@ START_TEST(a_pair_that_is_too_long_is_named)
 }
 END_TEST
 
+/* Also where no run has a number the columns are those of characters, and the loss is their cross-entropy. */
+START_TEST(columns_of_a_text_do_not_depend_on_what_diverged)
+{
+    static const char *const rates[] = {"0.01", "1e6"};
+    char heads[2][4000];
+    write_russian("russian", "", 2000);
+    for (int i = 0; i < 2; i++) {
+        expect_fine(train_run("compare",
+                              "--data text:russian --model charmlp --hidden 4 --epochs 1 --seeds 1 --activations "
+                              "relu,tanh --optimizer sgd --lr %s --no-plots --overwrite --out o",
+                              rates[i]));
+        ck_assert_msg(strstr(train_output, "validation loss (cross-entropy)"), "%s", train_output);
+        ck_assert_msg(!strstr(train_output, "squared"), "%s", train_output);
+        snprintf(heads[i], sizeof heads[i], "%.*s", (int)strcspn(temporary_text("o/summary.csv"), "\n"),
+                 temporary_text("o/summary.csv"));
+    }
+    ck_assert_msg(strstr(train_output, "diverged in 1 of 1 run"), "%s", train_output);
+    ck_assert_str_eq(heads[1], heads[0]);
+}
+END_TEST
+
 /* ---- what a file claims ---- */
 
 static long peak_kilobytes(void)
@@ -135,6 +156,7 @@ Suite *characters_suite(void)
     tcase_add_test(tests, characters_of_other_texts_are_bytes);
     tcase_add_test(tests, pairs_are_counted_in_characters);
     tcase_add_test(tests, a_pair_that_is_too_long_is_named);
+    tcase_add_test(tests, columns_of_a_text_do_not_depend_on_what_diverged);
     tcase_add_test(tests, claimed_widths_take_no_memory_before_they_are_compared);
     suite_add_tcase(suite, tests);
     return suite;

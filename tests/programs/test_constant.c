@@ -269,6 +269,16 @@ START_TEST(a_remedy_is_for_what_others_have_learned)
 }
 END_TEST
 
+START_TEST(the_loss_of_an_autoencoder_is_of_pixels)
+{
+    expect_fine(train_run("compare", "--data glyphs --rows 140 --model autoencoder --hidden 4 --code 2 --epochs 1 "
+                                     "--seeds 2 --activations relu --no-plots --out o"));
+    ck_assert_msg(strstr(train_output, "mean squared error of pixels from 0 to 1") &&
+                      !strstr(train_output, "standardised"),
+                  "%s", train_output);
+}
+END_TEST
+
 Suite *constant_suite(void)
 {
     Suite *suite = suite_create("constant");
@@ -276,6 +286,7 @@ Suite *constant_suite(void)
     suite_add_tcase(suite, programs);
     suite_add_tcase(suite, said);
     tcase_add_unchecked_fixture(programs, train_folder_make, temporary_folder_remove);
+    tcase_add_test(programs, the_loss_of_an_autoencoder_is_of_pixels);
     tcase_add_test(programs, classes_have_their_shares);
     tcase_add_test(programs, weights_of_classes_are_for_the_loss);
     tcase_add_test(programs, targets_have_their_mean);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY, CLASSES, NUMBERS, WITH_TEST, NO_TEST }; /* conditions for a measure */
+enum { ANY, CLASSES, NUMBERS, PIXELS, WITH_TEST, NO_TEST }; /* conditions for a measure */
 /* ASKED: shown only if --measures names it, and judged then if there are values of rows; ROWS: a mean of them that no
  * single row has */
 enum { SHARE = 1, MORE_IS_BETTER = 2, JUDGED = 4, ASKED = 8, ROWS = 16 };
@@ -33,14 +33,18 @@ static const struct kind {
      "mean cross-entropy on test samples, of the net of the best epoch"},
     {OF(TEST, loss), NUMBERS, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
      "mean squared error of targets standardised by the training split, by the net of the best epoch"},
+    {OF(TEST, loss), PIXELS, WITH_TEST, JUDGED, "test_loss", "test loss", "test loss",
+     "mean squared error of pixels from 0 to 1, by the net of the best epoch"},
     {OF(VALIDATION, loss), ANY, WITH_TEST, ASKED, "best_val_loss", "val loss", NULL,
      "validation loss of the net of the best epoch"},
     {OF(VALIDATION, loss), CLASSES, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
      "validation loss (cross-entropy) of the net of the best epoch, which the same samples chose: a little too good"},
     {OF(VALIDATION, loss), NUMBERS, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
      "validation loss of the net of the best epoch, which the same samples chose: a little too good; mean squared "
-     "error of "
-     "targets standardised by the training split"},
+     "error of targets standardised by the training split"},
+    {OF(VALIDATION, loss), PIXELS, NO_TEST, JUDGED, "best_val_loss", "val loss", "validation loss",
+     "validation loss of the net of the best epoch, which the same samples chose: a little too good; mean squared "
+     "error of pixels from 0 to 1"},
     {OF(TRAIN, loss), ANY, ANY, ASKED, "best_train_loss", "train loss", NULL,
      "loss on training samples of the net of the best epoch"},
     {OF(TEST, rmse), NUMBERS, WITH_TEST, ROWS | ASKED, "test_rmse", "RMSE", "test RMSE",
@@ -122,13 +126,14 @@ bool runlog_fit_measures(const runlog_about *about, tg_error *error)
     return true;
 }
 
-static bool has_classes(const runlog *log)
+/* What is predicted; of runs of unknown data, by their curves. */
+static int task_of(const runlog *log)
 {
-    bool has = log->about.compared.classes > 0;
-    for (int i = 0; i < log->count && !has; i++)
-        for (int e = 0; e < log->runs[i].count && !has; e++)
-            has = !isnan(log->runs[i].epoch[e].val_accuracy);
-    return has;
+    bool classes = log->about.compared.classes > 0 || log->about.of == RUNLOG_TEXT || log->about.of == RUNLOG_PAIRS;
+    for (int i = 0; i < log->count && log->about.of == RUNLOG_ANYTHING; i++)
+        for (int e = 0; e < log->runs[i].count && !classes; e++)
+            classes = !isnan(log->runs[i].epoch[e].val_accuracy);
+    return log->about.of == RUNLOG_COPIES ? PIXELS : classes ? CLASSES : NUMBERS;
 }
 
 /* True if the data has the measure; of runs of unknown data, if any run has the number. */
@@ -151,7 +156,7 @@ static bool is_shown(const runlog *log, const struct kind *k)
 
 static int list_measures(const runlog *log, comparison_measure measures[])
 {
-    const int task = has_classes(log) ? CLASSES : NUMBERS, with = runlog_has_test(log) ? WITH_TEST : NO_TEST;
+    const int task = task_of(log), with = runlog_has_test(log) ? WITH_TEST : NO_TEST;
     int count = 0;
     bool decided = false; /* a measure before decides which run is better */
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++) {

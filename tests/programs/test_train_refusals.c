@@ -18,6 +18,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--resume --out nowhere", "there is no nowhere/last.safetensors"},
         {"--data csv:nowhere.csv", "nowhere.csv"},
         {"--data csv:train.csv --model gpt", "reads characters"},
+        {"--data csv:train.csv --model seq2seq", "reads pairs of lines, a source, a tab and a target: pairs:FILE"},
         {"--data csv:train.csv --model convnet", "needs images"},
         {"--data csv:train.csv --hidden 0x3", "--hidden"},
         {"--data csv:train.csv --activation gelu", "there is no plain gelu"},

@@ -114,6 +114,8 @@ static bool open_rows(run_spec *s, run_source *from, tg_error *error)
            (!s->class_weights || !from->data.labels || open_class_weights(s->class_weights, from, error));
 }
 
+#define NEEDS_PAIRS "--model %s reads pairs of lines, a source, a tab and a target: pairs:FILE"
+
 /* The characters of a source or target from which on their number must be asked for. */
 enum { LONGEST_PAIR = 4096 };
 
@@ -125,9 +127,7 @@ static bool complete_text(run_spec *s, const text_source *letters, tg_error *err
     if (!traits->text)
         return tg_fail(error, "--model %s does not read characters; gpt, charmlp, rnn, gru and lstm do", spec->model);
     if (traits->pairs != letters->pairs)
-        return tg_fail(error,
-                       traits->pairs ? "--model %s reads pairs of lines, a source, a tab and a target: pairs:FILE"
-                                     : "--model %s reads one text; pairs:FILE is for seq2seq",
+        return tg_fail(error, traits->pairs ? NEEDS_PAIRS : "--model %s reads one text; pairs:FILE is for seq2seq",
                        spec->model);
     if (letters->pairs && !spec->context && letters->longest >= LONGEST_PAIR)
         return tg_fail(
@@ -151,7 +151,10 @@ bool source_complete(run_spec *s, const run_source *from, tg_error *error)
         return complete_text(s, &from->letters, error);
     spec->model = spec->model ? spec->model : data->width ? run_spec_image_model(s) : "mlp";
     if (tg_model_traits_of(spec->model)->text)
-        return tg_fail(error, "--model %s reads characters; " ADVICE_TEXT_DATA, spec->model);
+        return tg_fail(error,
+                       tg_model_traits_of(spec->model)->pairs ? NEEDS_PAIRS
+                                                              : "--model %s reads characters; " ADVICE_TEXT_DATA,
+                       spec->model);
     if (tg_model_traits_of(spec->model)->images && !data->width)
         return tg_fail(error, "--model %s needs images: idx:DIR or glyphs", spec->model);
     spec->inputs = (int)data->features;

@@ -159,6 +159,19 @@ START_TEST(rows_of_several_runs_are_not_merged)
 }
 END_TEST
 
+/* Programs whose seed has no effect: there is nothing to test, but "cannot be told apart" would be wrong. */
+START_TEST(the_same_difference_in_all_seeds_is_one)
+{
+    write_text("same.csv", "group,seed,loss\na,1,0.5\na,2,0.5\na,3,0.5\nb,1,0.25\nb,2,0.25\nb,3,0.25\n");
+    expect_fine(train_run("compare", "--runs same.csv"));
+    ck_assert_msg(strstr(train_output, "3 seeds: b came first; a was worse in all 3 seeds, though not significantly."),
+                  "%s", train_output);
+    write_text("two.csv", "group,seed,loss\na,1,0.5\na,2,0.5\nb,1,0.25\nb,2,0.25\n");
+    expect_fine(train_run("compare", "--runs two.csv"));
+    ck_assert_msg(strstr(train_output, "2 seeds: b and a cannot be told apart."), "%s", train_output);
+}
+END_TEST
+
 START_TEST(a_number_of_a_run_is_no_group_beside_words)
 {
     write_text("run.csv", "optimizer,run,loss\nadam,0,1\nadam,1,2\nsgd,1,4\nsgd,0,2.5\n");
@@ -219,8 +232,8 @@ static const char *const more_names[] = {
     /* names of which half were guessed wrongly, and their like */
     "mcc", "kappa", "cohen_kappa", "iou", "mIoU", "dice", "dice_score", "mAP", "mAP@50", "val/mAP_0.5:0.95", "ndcg@10",
     "mrr", "top1", "top-5", "elbo", "log_likelihood", "neg_mean_squared_error", "accuracy", "test_acc", "valAccuracy",
-    "f1", "macro_f1", "F1-Score", "r2", "R2_score", "auc", "roc_auc", "AUROC", "reward", "episode_return", "psnr",
-    "bleu", "precision@5", "recall", "score", "test/score",
+    "f1", "macro_f1", "F1-Score", "r2", "R2_score", "test R²", "auc", "roc_auc", "AUROC", "reward", "episode_return",
+    "psnr", "bleu", "precision@5", "recall", "score", "test/score",
     /* more of them */
     "balanced_accuracy_score", "average_precision", "explained_variance", "neg_log_loss", "hits@10", "win_rate",
     "success_rate", "ssim", "rouge1", "rougeL", "silhouette_score", "adjusted_r2", "pearsonr", "spearman", "jaccard",
@@ -486,6 +499,7 @@ Suite *elsewhere_suite(void)
     tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);
     tcase_add_test(tests, what_is_asked_for_and_is_no_measure_is_told);
     tcase_add_test(tests, rows_of_several_runs_are_not_merged);
+    tcase_add_test(tests, the_same_difference_in_all_seeds_is_one);
     tcase_add_test(tests, a_number_of_a_run_is_no_group_beside_words);
     tcase_add_test(tests, runs_that_diverged_and_runs_without_seeds_are_said_to_be_so);
     tcase_add_test(tests, names_say_which_direction_is_better_or_nothing);

@@ -40,17 +40,17 @@ for (part, rate, loss), cells in parts.items():
     a = np.array([[hidden(k[0], z) for z in way] for k, way in zip(keys, u * (1 if "-" in part else 0.4**0.5))])
     ways = [np.sum(np.diff(u) * (a[:, 1:] ** -p + a[:, :-1] ** -p) / 2, 1) for p in P]
     t0 = np.array([[k[0] == f for f in forms] for k in keys], float)
-    each, two = np.dstack([[t0] * len(P), ways]), np.dstack([np.ones((len(P), len(t))), ways])
+    each, two = (np.dstack([[first] * len(P), ways]) for first in (t0, np.ones((len(t), 1))))
     power = lambda rows: P[np.argmin(fit(each[:, rows], t[rows])[0])]  # noqa: E731
-    curve = lambda x: fit(np.vander((x - x.mean()) / x.std(), 4), t)[0]  # noqa: E731
     kinds = [[f for f in forms if (f in PLAIN) == plain] for plain in (True, False)]
     drawn = [power([i for kind in kinds for f in random.choice(kind, len(kind)) for i, k in enumerate(keys) if k[0] == f]) for _ in range(100)]
     less = [power([i for i, k in enumerate(keys) if out not in k]) for out in {*forms, *s}]
-    (same, _), (own, best) = fit(two, t), fit(each, t)
-    errors = same[ONE], same[ZERO], curve(np.log(s * a[:, 0])), curve(np.log(s)), own[ONE], own[ZERO], fit(t0, t)[0]
-    print(f"| {part} | {rate} | {loss} | {len(keys)} | {len(cells) - len(keys)} | {len(cells[keys[0]])} | " + " | ".join(f"{e:.1f}" for e in errors) +
-          f" | {best[min(ONE, ZERO, key=lambda k: own[k]), -1]:.0f} | {P[np.argmin(own)]:.2f} | {np.percentile(drawn, 2.5):.2f} to "
-          f"{np.percentile(drawn, 97.5):.2f} | {min(less):.2f} to {max(less):.2f} |")
+    (same, _), (own, best), curves = fit(two, t), fit(each, t), (fit(np.vander((x - x.mean()) / x.std(), 4), t)[0] for x in np.log([s * a[:, 0], s]))
+    errors = same[ONE], same[ZERO], *curves, own[ONE], own[ZERO], fit(t0, t)[0]
+    if np.ptp(t) > 1e-6:  # or there is nothing to explain
+        print(f"| {part} | {rate} | {loss} | {len(keys)} | {len(cells) - len(keys)} | {len(cells[keys[0]])} | " +
+              " | ".join(f"{e:.1f}" for e in errors) + f" | {best[min(ONE, ZERO, key=lambda k: own[k]), -1]:.0f} | {P[np.argmin(own)]:.2f} | "
+              f"{np.percentile(drawn, 2.5):.2f} to {np.percentile(drawn, 97.5):.2f} | {min(less):.2f} to {max(less):.2f} |")
 print("\n| runs | beside | loss | cells | mean ratio | error |\n" + "|---" * 6 + "|")
 for name, beside in (("narrow 0.016", "adamw 0.008"), ("narrow 0.016", "adamw 0.016"), ("wide 0.004", "adamw 0.008"), ("wide 0.004", "slow 0.004"),
                      ("adamw 0.016", "adamw 0.008"), ("slow 0.004", "adamw 0.008")):

@@ -140,9 +140,10 @@ START_TEST(the_other_studies_end_with_a_verdict_and_a_report)
          "Of the spread of the test loss over 3 deviations, "},
         {"gated-start --epochs 1 --only 'adamw-*-lr0.008-seed1'", "gated-start-quick", "GPT with AdamW</td><td>swiglu"},
         {"gated-start-cuts --epochs 1 --only 'depth1-*'", "gated-start-cuts-quick", "1 layer, s = 1/4</td><td>swiglu"},
-        {"initial-scale", "initial-scale-quick", "relu over gelu_exact"}};
+        {"initial-scale", "initial-scale-quick", "relu over gelu_exact"},
+        {"initial-scale-optimizers", "initial-scale-optimizers-quick", "Muon"}};
     char arguments[200], file[200];
-    for (int i = today(6); i < 6; i += every(6)) { /* one a day */
+    for (int i = today(7); i < 7; i += every(7)) { /* one a day */
         snprintf(arguments, sizeof arguments, "%s --quick", studies[i].name);
         ck_assert_msg(run_in_folder(arguments) == 0, "%s", output);
         snprintf(file, sizeof file, "%s/report.html", studies[i].folder);
@@ -210,10 +211,15 @@ END_TEST
 
 static const struct {
     const char *name, *page;
-} pages[] = {{"gelu-mnist", "docs/studies.md"},        {"gelu-autoencoder", "docs/studies.md"},
-             {"shakespeare", "docs/studies.md"},       {"deviation", "docs/deviation.md"},
-             {"initial-scale", "docs/gated-start.md"}, {"gated-start-cuts", "docs/gated-start.md"},
-             {"gated-start", "docs/gated-start.md"},   {"claims", "docs/claims.md"}};
+} pages[] = {{"gelu-mnist", "docs/studies.md"},
+             {"gelu-autoencoder", "docs/studies.md"},
+             {"shakespeare", "docs/studies.md"},
+             {"deviation", "docs/deviation.md"},
+             {"initial-scale", "docs/gated-start.md"},
+             {"initial-scale-optimizers", "docs/gated-start.md"},
+             {"gated-start-cuts", "docs/gated-start.md"},
+             {"gated-start", "docs/gated-start.md"},
+             {"claims", "docs/claims.md"}};
 enum { PAGES = sizeof pages / sizeof *pages, WITHOUT_ROWS = PAGES - 3 }; /* pages lack rows of the last three reports */
 static const char *const outputs[] = {"docs/studies/deviation/shares.md", "docs/studies/gated-start/collapse.md"};
 
@@ -266,10 +272,15 @@ static void expect_the_same_bytes(void)
     static const struct {
         const char *name, *from;
         unsigned long sum;
-    } reports[] = {{"gelu-mnist", "runs complete", 3501226171},    {"gelu-autoencoder", "runs complete", 4021089142},
-                   {"shakespeare", "runs complete", 2384676525},   {"deviation", "runs complete", 2086477575},
-                   {"initial-scale", "runs complete", 1213485277}, {"gated-start", "runs complete", 1919965872},
-                   {"claims", "### Training", 3403593858},         {"gated-start-cuts", "runs complete", 3476687793}};
+    } reports[] = {{"gelu-mnist", "runs complete", 3501226171},
+                   {"gelu-autoencoder", "runs complete", 4021089142},
+                   {"shakespeare", "runs complete", 2384676525},
+                   {"deviation", "runs complete", 2086477575},
+                   {"initial-scale", "runs complete", 1213485277},
+                   {"gated-start", "runs complete", 1919965872},
+                   {"claims", "### Training", 3403593858},
+                   {"gated-start-cuts", "runs complete", 3476687793},
+                   {"initial-scale-optimizers", "runs complete", 334591001}};
     char command[PATH_MAX + 200];
     for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
         unsigned long sum = 0;

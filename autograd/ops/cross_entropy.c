@@ -134,15 +134,18 @@ static void cross_entropy_grad_forward(const tg_call *call)
         sum_losses(call, count, call->out);
 }
 
-/* With the cotangent c: c through the softmax, over the number of rows. */
+/* With the cotangent c: c through the softmax, over the number of rows. A number that is added to c in a whole row
+ * changes nothing: c is taken less that of the largest probability p, as c - sum c p would lose its digits where p is
+ * nearly 1. */
 static void cross_entropy_grad_derivative(const tg_derive *d)
 {
     const label_attributes *a = d->attributes;
-    const tg_tensor logits = d->in[0], labels = d->in[1];
+    const tg_tensor logits = d->in[0], labels = d->in[1], c = d->cotangent;
     tg_shape column = tg_shape_of(logits);
     column.dim[column.rank - 1] = 1;
     tg_tensor weights = tg_reshape(tg_label_weights(logits, labels, (int)a->ignore_index), column);
-    d->gradient[0] = tg_mul(tg_softmax_grad(d->cotangent, tg_softmax(logits, -1)), weights);
+    tg_tensor of_largest = tg_gather(c, -1, tg_argmax(logits, -1, true));
+    d->gradient[0] = tg_mul(tg_softmax_grad(tg_sub(c, of_largest), tg_softmax(logits, -1)), weights);
 }
 
 TG_USUAL_OPERATION(cross_entropy_grad, 2, TG_ATTRIBUTES(label_attributes, label_fields));

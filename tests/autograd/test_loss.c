@@ -276,6 +276,22 @@ START_TEST(cross_entropy_has_the_hessian_of_the_textbook)
 }
 END_TEST
 
+/* Of logits 0, -d, -d with probabilities p, q, q: p (1 - p) is 2 p q, and tiny, where 1 - p is 0 in double. */
+START_TEST(the_second_derivative_of_a_row_that_is_sure_has_all_its_digits)
+{
+    static const double distances[] = {5, 40, 300};
+    const int32_t label = 0;
+    for (int k = 0; k < 3; k++) {
+        const double d = distances[k], row[] = {0, -d, -d}, p = 1 / (1 + 2 * exp(-d)), q = exp(-d) * p;
+        const double should_be[] = {2 * p * q, -p * q, -p * q};
+        tg_tensor logits = tg_variable(tape, TG_F64, row, TG_SHAPE(1, 3));
+        tg_tensor hessian = tg_hessian(tg_cross_entropy(logits, labels_of(1, &label)), logits);
+        for (int j = 0; j < 3; j++)
+            ck_assert_double_eq_tol(tg_at(hessian, j) / should_be[j], 1, 1e-14);
+    }
+}
+END_TEST
+
 START_TEST(a_label_that_is_no_class_is_named)
 {
     static const int32_t too_large[] = {0, 1, 4}, negative[] = {0, -1, 1};
@@ -473,6 +489,7 @@ Suite *loss_suite(void)
     tcase_add_test(tests, cross_entropy_does_not_overflow);
     tcase_add_test(tests, the_loss_of_a_row_that_is_sure_has_all_its_digits);
     tcase_add_test(tests, cross_entropy_has_the_hessian_of_the_textbook);
+    tcase_add_test(tests, the_second_derivative_of_a_row_that_is_sure_has_all_its_digits);
     tcase_add_test(tests, a_label_that_is_no_class_is_named);
     tcase_add_test(tests, logits_and_labels_that_do_not_fit_are_refused);
     tcase_add_test(tests, nothing_to_average_is_nan_with_a_gradient_of_zero);

@@ -112,22 +112,26 @@ def _by_dlpack(x):
 
 def _listed(x):
     """The shape of an array and its numbers in order."""
-    if isinstance(x, (int, float)):
-        return (), [float(x)]
-    if isinstance(x, complex):
+    if isinstance(x, complex) or "complex" in str(getattr(x, "dtype", "")):
         raise TypeError("complex numbers have no gradient here: give their real and imaginary parts")
     if hasattr(x, "detach"):
         x = x.detach()
     found = _by_dlpack(x) if hasattr(x, "__dlpack__") else None
     if found:
         return found
+    if hasattr(x, "to_numpy"):  # of pandas
+        x = x.to_numpy()
     if not isinstance(x, (list, tuple)):
         try:
             view = memoryview(x)
             return (tuple(view.shape), [float(a) for a in view.cast("B").cast(view.format).tolist()]) if view.contiguous and view.ndim else _listed(view.tolist())
         except (TypeError, ValueError, NotImplementedError):
-            x = x.tolist()
-        return _listed(x)
+            pass
+        if hasattr(x, "tolist") and getattr(x, "shape", ()):
+            return _listed(x.tolist())
+        if not hasattr(x, "__float__"):
+            raise TypeError(f"expected a number, an array or nested lists of numbers, found {type(x).__name__}")
+        return (), [float(x)]
     parts = [_listed(a) for a in x]
     if any(shape != parts[0][0] for shape, _ in parts):
         raise ValueError("a list of arrays of several shapes is no array")
@@ -153,6 +157,9 @@ def _maker(like):
     if library == "numpy":
         import numpy
         return lambda shape, numbers: numpy.array(numbers, "float64").reshape(shape)
+    if library == "pandas":
+        labels = {"index": like.index, "columns": like.columns} if len(like.shape) == 2 else {"index": like.index, "name": like.name}
+        return lambda shape, numbers: type(like)(_nested(shape, numbers), dtype="float64", **labels)
     if library == "array":
         import array
         return lambda shape, numbers: array.array("d", numbers)
@@ -164,101 +171,134 @@ def gradcheck(f, grad, x, *, rtol=0, atol=0, value_rtol=0, value_atol=0, evaluat
     """Checks grad at x, an array or a tuple of arrays that f takes.
 
     Of an f that gives a number, grad(*x) gives its gradient; else grad(*x, v) gives J^T v. Bounds are numbers, or a tuple
-    of one for each array of x; value_rtol and value_atol likewise for each array that f gives. project(*x) gives the arrays that are allowed; progress(evaluations) is called before each
-    evaluation, and ends the check by False, as Ctrl-C does. docs/gradcheck.md has the other arguments."""
+    of one for each array of x; value_rtol and value_atol likewise for each array that f gives. project(*x) gives the arrays
+    that are allowed; progress(evaluations) is called before each evaluation, and ends the check by False, as Ctrl-C does.
+    docs/gradcheck.md has the other arguments. What f or grad raises at x is raised, what they raise elsewhere is counted."""
+    if not callable(f) or not callable(grad):
+        raise TypeError("expected two functions, f and grad")
     several = isinstance(x, tuple)
     given = x if several else (x,)
     makers, listed = [_maker(a) for a in given], [_listed(a) for a in given]
-    if not all(shape == () or numbers for shape, numbers in listed):
+    if not given or not all(shape == () or numbers for shape, numbers in listed):
         raise ValueError("expected arrays that are not empty")
     jax = sys.modules.get("jax")
     if jax and not jax.config.jax_enable_x64 and any(type(a).__module__.split(".")[0] in ("jax", "jaxlib") for a in given):
         raise ValueError("JAX rounds to float32, too coarse for differences: jax.config.update('jax_enable_x64', True)")
     first = f(*given)
     results = first if isinstance(first, tuple) else (first,)
+    in_shapes, out_shapes = [shape for shape, _ in listed], [_listed_of("f", a)[0] for a in results]
     makes_result = [_maker(a) for a in results]
-    out_shapes = [_listed(a)[0] for a in results]
+    scalar = out_shapes == [()]
+    lowest, highest = _each("low", low, len(given)), _each("high", high, len(given))
+    promised = [(c_double * len(results))(*_each(*p, len(results))) for p in (("value_rtol", value_rtol), ("value_atol", value_atol))]
     name = name or getattr(f, "__name__", "f")
-    errors, stop = [], []
-    for accuracy_of_each in (value_rtol, value_atol):
-        if isinstance(accuracy_of_each, (tuple, list)) and len(accuracy_of_each) != len(results):
-            raise ValueError(f"{len(accuracy_of_each)} accuracies for {len(results)} results")
+    errors, stop, called = [], [], set()
 
     def take(pointers, shapes, make):
         sizes = [_size(shape) for shape in shapes]
         return [m(shape, (c_double * size).from_address(pointers[i])[:]) for i, (m, shape, size) in enumerate(zip(make, shapes, sizes))]
 
-    def put(found, pointers, shapes):
-        found = found if isinstance(found, tuple) else (found,)
+    def put(whose, found, pointers, shapes):
+        found = found if isinstance(found, tuple) or (isinstance(found, list) and len(shapes) > 1) else (found,)
         if len(found) != len(shapes):
-            raise ValueError(f"{len(found)} arrays, where {len(shapes)} are expected")
+            raise ValueError(f"{whose} gives {len(found)} of {len(shapes)} arrays")
         for i, (a, shape) in enumerate(zip(found, shapes)):
-            own, numbers = _listed(a)
+            own, numbers = _listed_of(whose, a)
             if len(numbers) != _size(shape):
-                raise ValueError(f"array {i} has shape {own}, where {shape} is expected")
+                raise ValueError(f"array {i} that {whose} gives has shape {own}, where {shape} is expected")
             (c_double * len(numbers)).from_address(pointers[i])[:] = numbers
 
-    def guarded(call):
-        def run(*arguments):
-            try:
-                call(*arguments)
-                return True
-            except KeyboardInterrupt:
-                stop.append(True)
-            except Exception as error:
-                errors.append(f"{type(error).__name__}: {error}")
-            return False
-        return run
+    def call(whose, function, inputs, *more):
+        """The first time with a look at what it does to its arguments: the checker sees that they have changed."""
+        at = take(inputs, in_shapes, makers)
+        found = function(*at, *more)
+        if whose not in called:
+            called.add(whose)
+            put(whose, tuple(at), inputs, in_shapes)
+        return found
 
-    in_shapes = [shape for shape, _ in listed]
-    scalar = out_shapes == [()]
+    def guarded(run, ends=None):
+        """Exceptions do not pass through C: those of f and grad are counted, others end the check and are raised after it."""
+        def callback(*arguments):
+            try:
+                return not stop and run(*arguments) is not False
+            except KeyboardInterrupt:
+                stop.append(None)
+            except Exception as error:
+                (stop if ends else errors).append(ValueError(f"{ends} failed: {_words(error)}") if ends else error)
+            except BaseException as error:
+                stop.append(error)
+            return False
+        return callback
 
     @guarded
     def value(inputs, outputs, _):
-        put(f(*take(inputs, in_shapes, makers)), outputs, out_shapes)
+        put("f", call("f", f, inputs), outputs, out_shapes)
 
     @guarded
     def vjp(inputs, cotangents, gradients, _):
-        at = take(inputs, in_shapes, makers)
         if not scalar:
-            return put(grad(*at, *take(cotangents, out_shapes, makes_result)), gradients, in_shapes)
-        put(grad(*at), gradients, in_shapes)
+            return put("grad", call("grad", grad, inputs, *take(cotangents, out_shapes, makes_result)), gradients, in_shapes)
+        put("grad", call("grad", grad, inputs), gradients, in_shapes)
         v = c_double.from_address(cotangents[0]).value
         for i, shape in enumerate(in_shapes):
             g = (c_double * _size(shape)).from_address(gradients[i])
             g[:] = [v * a for a in g]
 
-    @guarded
     def move(inputs, _):
-        put(project(*take(inputs, in_shapes, makers)), inputs, in_shapes)
+        put("project", project(*take(inputs, in_shapes, makers)), inputs, in_shapes)
 
     inputs, kept = (_Input * len(given))(), []
     for i, (shape, numbers) in enumerate(listed):
         kept.append((c_double * len(numbers))(*numbers))
-        bounds = [b[i] if isinstance(b, (tuple, list)) else b for b in (low, high)]
-        if any(b is not None for b in bounds):
-            inputs[i].low, inputs[i].high = -float("inf") if bounds[0] is None else bounds[0], float("inf") if bounds[1] is None else bounds[1]
+        if (lowest[i], highest[i]) != (None, None):
+            inputs[i].low, inputs[i].high = -math.inf if lowest[i] is None else lowest[i], math.inf if highest[i] is None else highest[i]
         inputs[i].name = (f"x[{i}]" if several else "x").encode()
         inputs[i].shape = _Shape(len(shape), shape)
         inputs[i].data = ctypes.addressof(kept[-1])
     outputs = (_Shape * len(results))(*[_Shape(len(shape), shape) for shape in out_shapes])
     report = ctypes.create_string_buffer(1 << 14)
-    promised = [(c_double * len(results))(*(p if isinstance(p, (tuple, list)) else (p,) * len(results))) for p in (value_rtol, value_atol)]
     options = _Options(seed=seed, directions=directions, rtol=rtol, atol=atol, evaluations=evaluations,
                        largest_step=largest_step, here_only=here_only, report=ctypes.addressof(report), report_size=len(report),
-                       progress=_PROGRESS(lambda n, _: not stop and (progress is None or progress(n) is not False)))
+                       progress=_PROGRESS(guarded(lambda n, _: progress is None or progress(n), "progress")))
     if project:
-        options.project = _PROJECT(lambda inputs, user: None if move(inputs, user) else stop.append("project"))
+        options.project = _PROJECT(guarded(move, "project"))
     box = _Box(name=name.encode(), outputs=outputs, output_count=len(results), value=_VALUE(value), vjp=_VJP(vjp), value_rtol=promised[0],
                value_atol=promised[1])
     found = _library.tg_gradcheck_function(byref(box), inputs, len(given), byref(options))
-    if stop[:1] == ["project"]:
-        raise ValueError(f"project failed: {errors[-1]}")
+    if stop and stop[0]:
+        raise stop[0]
     result = Result(found, report.value.decode("utf-8", "replace"), name)
+    if errors and result.status == "refused":
+        if isinstance(errors[0], TypeError):  # most often by the number of arguments
+            raise TypeError(f"{errors[0]}; f gives {'a number, so grad gets x alone' if scalar else 'arrays, so grad gets x and v'}") from errors[0]
+        raise errors[0]
     if errors and (found.failed or not found.passed):
-        result.why += f"; the first that failed: {errors[0]}"
-        result.report += f"\n  failed      {errors[0]}\n"
+        result.why += f"; the first that failed: {_words(errors[0])}"
+        result.report += f"\n  failed      {_words(errors[0])}\n"
     return result
+
+
+def _words(error):
+    return f"{type(error).__name__}: {error}"
+
+
+def _listed_of(whose, x):
+    try:
+        return _listed(x)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"what {whose} gives: {error}") from None
+
+
+def _each(what, numbers, count):
+    """A number, or None, for each of several arrays."""
+    numbers = numbers if isinstance(numbers, (tuple, list)) else (numbers,) * count
+    if len(numbers) != count:
+        raise ValueError(f"{what} has {len(numbers)} numbers for {count} arrays")
+    try:
+        return [None if n is None else float(n) for n in numbers]
+    except TypeError:
+        raise TypeError(f"expected {what} to be a number, or a tuple of one for each array") from None
 
 
 def _size(shape):

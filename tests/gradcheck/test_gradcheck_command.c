@@ -44,6 +44,8 @@ static const char source[] =
     "        describe(is(mode, \"name\") ? \"a <b> & \\\\u0007 \\\\\\\"c\\\\\\\" \\\\u00e4\" : f ? \"second\" : "
     "\"square\", is(mode, "
     "\"float\") ? \", \\\"type\\\": \\\"f32\\\"\" : is(mode, \"promise\") ? \", \\\"value_rtol\\\": [0.1]\" : "
+    "is(mode, \"negative\") ? \", \\\"rtol\\\": -1\" : is(mode, \"text\") ? \", \\\"rtol\\\": \\\"1\\\"\" : "
+    "is(mode, \"half\") ? \", \\\"directions\\\": 2.5\" : is(mode, \"yes\") ? \", \\\"here_only\\\": 1\" : "
     "is(mode, \"promises\") ? \", \\\"value_atol\\\": [1, 2]\" : is(mode, \"unmoved\") ? \", "
     "\\\"projects\\\": true\" : \"\");\n"
     "        while (fgets(line, sizeof line, stdin)) {\n"
@@ -144,6 +146,10 @@ static const struct {
     {"wrong", "--rtol 0.2", 0, "\n1 passed, 0 failed\n"},
     {"promise", "--here-only", 0, "\nsquare     passed "},
     {"promises", "", 2, "gradcheck: --command: 'square': its value_atol has 2 numbers, where 1 are expected\n"},
+    {"negative", "", 1, "\nsquare: expected rtol, atol, value_rtol and value_atol of 0 or more\n"},
+    {"text", "", 2, "gradcheck: --command: 'square': its rtol is no number\n"},
+    {"half", "", 2, "gradcheck: --command: 'square': its directions is no whole number\n"},
+    {"yes", "", 2, "gradcheck: --command: 'square': its here_only is neither true nor false\n"},
     {"unmoved", "", 1, "\nsquare: its project says: ValueError: off\n"},
     {"sizes", "", 1, "\nsquare: array 0 of its value has 3 numbers, where 2 are expected\n"},
     {"arrays", "", 1, "\nsquare: its value gives 2 arrays, where 1 are expected\n"},
@@ -266,6 +272,25 @@ START_TEST(the_python_example_of_the_guide_runs_as_printed)
 }
 END_TEST
 
+/* The package of the wheel needs no NumPy; the pipe does. */
+START_TEST(a_mistake_in_python_is_answered_by_a_sentence)
+{
+    static char text[1 << 16];
+    char command[PATH_MAX];
+    const char *build = getenv("TG_BUILD") ? getenv("TG_BUILD") : "build";
+    int status = run_python("numpy", "tests/gradcheck/newcomer.py", "", text, sizeof text);
+    ck_assert_msg(status == -1 || (status == 1 && strstr(text, "\n2 passed, 4 failed\n")), "%d: %s", status, text);
+    snprintf(command, sizeof command,
+             "TAPEGRAD_LIBRARY='%s/libtapegrad.so' PYTHONPATH=examples/gradcheck PYTHONDONTWRITEBYTECODE=1 python3 "
+             "tests/gradcheck/newcomer.py",
+             build);
+    if (system("python3 -c 'import ctypes' 2>/dev/null") != 0)
+        return (void)printf("skipped: there is no python3\n");
+    status = system(command);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* The program fails, and so does --command, if a fault is missed or a right function is called wrong. */
 START_TEST(the_known_faults_are_caught_over_the_pipe)
 {
@@ -323,6 +348,7 @@ Suite *gradcheck_command_suite(void)
     tcase_set_timeout(python, 900);
     tcase_add_checked_fixture(python, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(python, the_python_example_of_the_guide_runs_as_printed);
+    tcase_add_test(python, a_mistake_in_python_is_answered_by_a_sentence);
     tcase_add_test(python, the_known_faults_are_caught_over_the_pipe);
     suite_add_tcase(suite, python);
     suite_add_tcase(suite, all);

@@ -274,6 +274,28 @@ static bool read_promise(remote_function *r, const char *name, double *numbers, 
            command_fail(r->of, "'%s': its %s %s", r->name, name, why);
 }
 
+/* Refuses options of another type than theirs: a number, a whole number, or true and false. */
+static bool expect_options(remote_function *r)
+{
+    static const char *const reals[] = {"rtol", "atol", "value_rtol", "value_atol", "largest_step"},
+                             *const integers[] = {"directions", "evaluations"},
+                             *const booleans[] = {"here_only", "projects"};
+    for (size_t i = 0; i < 5; i++) {
+        const json_t *real = json_object_get(r->description, reals[i]);
+        if (real && !json_is_number(real) && !(json_is_array(real) && strncmp(reals[i], "value", 5) == 0))
+            return command_fail(r->of, "'%s': its %s is no number", r->name, reals[i]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *integer = json_object_get(r->description, integers[i]),
+                     *boolean = json_object_get(r->description, booleans[i]);
+        if (integer && !json_is_integer(integer))
+            return command_fail(r->of, "'%s': its %s is no whole number", r->name, integers[i]);
+        if (boolean && !json_is_boolean(boolean))
+            return command_fail(r->of, "'%s': its %s is neither true nor false", r->name, booleans[i]);
+    }
+    return true;
+}
+
 static bool read_description(remote_function *r)
 {
     const json_t *d = r->description, *inputs = json_object_get(d, "inputs"), *outputs = json_object_get(d, "outputs");
@@ -288,7 +310,7 @@ static bool read_description(remote_function *r)
     r->count = (int)in;
     r->box =
         (tg_black_box){.name = r->name, .outputs = r->outputs, .output_count = (int)out, .value = ask_value, .user = r};
-    if (!read_promise(r, "value_rtol", r->value_rtol, &r->box.value_rtol) ||
+    if (!expect_options(r) || !read_promise(r, "value_rtol", r->value_rtol, &r->box.value_rtol) ||
         !read_promise(r, "value_atol", r->value_atol, &r->box.value_atol))
         return false;
     for (int i = 0; i < r->box.output_count; i++)
@@ -351,7 +373,7 @@ void remote_end(remote_function *r, tg_gradcheck_result *result)
 {
     const char *message = signals_caught() ? "" : command_message(r->of); /* interrupted: what is known counts */
     const size_t used = strlen(result->why);
-    if (message[0] || r->broken || result->status == TG_GRADCHECK_REFUSED)
+    if (message[0] || r->broken || (result->status == TG_GRADCHECK_REFUSED && r->why[0]))
         snprintf(result->why, sizeof result->why, "%s: %s", r->name, r->why[0] ? r->why : message);
     else if (r->why[0] && result->failed > 0)
         snprintf(result->why + used, sizeof result->why - used, "; the first that failed: %s", r->why);

@@ -57,12 +57,17 @@ class _NumPy:
         return "i32" if np.issubdtype(a.dtype, np.integer) else {"float64": "f64", "float32": "f32", "bfloat16": "bf16"}.get(str(a.dtype))
 
     def make(self, numbers, like):
-        array = numbers if like.dtype == np.float64 else numbers.astype(like.dtype)
+        array = np.array(numbers, like.dtype)
         array.flags.writeable = False  # f cannot change what it is given
         return array
 
     def numbers(self, a):
+        if np.iscomplexobj(a):
+            raise TypeError("complex numbers have no gradient here: give their real and imaginary parts")
         return np.asarray(a, np.float64)
+
+    def vjp(self, f, count):
+        raise TypeError("expected a vjp or a jvp: NumPy does not differentiate")
 
     def value(self, f):
         return f
@@ -173,12 +178,13 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1, low=None
     What is known of f: `low` and `high`, bounds of all arrays or a list of one each (None: none); `project`, which takes
     arrays of float64 like x and gives those that are allowed; and rtol, atol, value_rtol, value_atol, evaluations,
     directions, largest_step and here_only, as in tg_gradcheck_options."""
+    known = {key: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value for key, value in known.items()}
     unknown = set(known) - {"rtol", "atol", "value_rtol", "value_atol", "evaluations", "directions", "largest_step", "here_only"}
     if unknown:
         raise TypeError(f"check has no argument {sorted(unknown)[0]!r}")
-    x = _tuple(x)
-    of = _library_of(x)
-    outputs = _tuple(f(*x))
+    of = _library_of(_tuple(x))
+    x = of.like
+    outputs = tuple(y if hasattr(y, "dtype") else of.make(np.array(y), next(a for a in x if of.kind(a) != "i32")) for y in _tuple(f(*x)))
     name = name or getattr(f, "__name__", "f")
     names = _parameters(f) or []
     if vjp is not None and _parameters(vjp) is not None and len(_parameters(vjp)) == len(x):

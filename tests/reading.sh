@@ -1,6 +1,6 @@
 #!/bin/sh
 # Counts the lines of the files to read that docs/tour.md lists, in a block that begins with "lines  read", and prints the list with these
-# numbers. Fails if a number of the page is off by more than a tenth. What knows the operating system is not to be read.
+# numbers. Fails if a number of the page is off by more than a tenth, or if a page names a file that is not there. What knows the operating system is not to be read.
 #   tests/reading.sh     from the top of the tree
 set -eu
 status=0
@@ -21,5 +21,8 @@ while read -r said places; do
         status=1
     fi
 done < "$list"
+for name in $(grep -ohE '\b(autograd|nn|optim|examples|plots|tests|tools)/[A-Za-z0-9_/-]+\.[a-z]+\b' README.md docs/*.md | sort -u); do
+    [ -e "$name" ] || { echo "reading: README.md or docs/ name a file that is not there: $name" >&2; status=1; }
+done
 [ "$sum" -gt 0 ] || { echo "reading: docs/tour.md lists no files" >&2; status=1; }
 exit $status

@@ -46,7 +46,7 @@ void tg_check_say_failure(const tg_check *c, tg_gradcheck_result *v, const char 
     for (int p = 0; p < c->part_count && v->index >= 0; p++)
         if (c->parts[p].input == v->input)
             tg_text_add(&text, ", where it is %.9g", c->point[c->parts[p].offset + v->index]);
-    tg_text_add(&text, "%s: the derivative gives %.9g, ", c->at, v->analytic);
+    tg_text_add(&text, "%s: the derivative gives %.9g, ", c->at, isnan(v->analytic) ? NAN : v->analytic);
     if (v->status == TG_GRADCHECK_CANNOT_TELL)
         tg_text_add(&text,
                     "but finite differences converge neither at the point (%.9g) nor around it, so that they cannot "

@@ -69,6 +69,12 @@ static bool has_curve(tg_activation activation)
     return !tg_activation_is_gated(activation) && activation != TG_STOCHASTIC_GELU;
 }
 
+/* NaN and zero without a sign, which means nothing. */
+static double unsigned_of(double number)
+{
+    return isnan(number) || number == 0 ? fabs(number) : number;
+}
+
 /* ---- the table ---- */
 
 /* The zero of the derivative between two points where its sign changes, by bisection. */
@@ -122,9 +128,9 @@ static void add_row(table *t, tg_tape *tape, tg_activation activation, tg_tensor
     tg_tensor ends = tg_activate(activation, tg_constant(tape, TG_F64, sides, TG_SHAPE(2)), NULL);
     table_add_row(t);
     table_add_cell(t, "%s", tg_activation_label(activation));
-    table_add_cell(t, "%.7f", tg_at(ends, 0));
-    table_add_cell(t, "%.7f", tg_at(ends, 1));
-    table_add_cell(t, isnan(lowest.at) ? "-" : "%.7f", lowest.at);
+    table_add_cell(t, "%.7f", unsigned_of(tg_at(ends, 0)));
+    table_add_cell(t, "%.7f", unsigned_of(tg_at(ends, 1)));
+    table_add_cell(t, isnan(lowest.at) ? "-" : "%.7f", fabs(lowest.at) < 5e-8 ? 0 : lowest.at);
     table_add_cell(t, isnan(lowest.at) ? "-" : "%.7f", lowest.value);
     if (approximates) {
         table_add_cell(t, "%.3e", error);
@@ -153,12 +159,20 @@ static void print_table(tg_tape *tape)
     table_free(t);
 }
 
+/* A moment with five decimals. Behind a pole it is infinite, and a sum over some points near it any number. */
+static void add_moment(table *t, double moment)
+{
+    const bool exists = fabs(moment) < 1e9;
+    table_add_cell(t, exists ? "%.5f" : "none", fabs(moment) < 5e-6 ? 0 : moment);
+}
+
 /* What each does to a standard normal number; a gate, with the value 1. */
 static void print_normal(void)
 {
     table *t = table_new(1);
     table_add_columns(t, "activation|mean");
-    table_add_column(t, &(table_column){.name = "variance", .meaning = "of f(z), z standard normal"});
+    table_add_column(
+        t, &(table_column){.name = "variance", .meaning = "of f(z), z standard normal; none: infinite or undefined"});
     table_add_column(t, &(table_column){.name = "gain", .meaning = "weights of deviation gain / sqrt(fan_in) keep it"});
     table_add_column(t, &(table_column){.name = "E f'^2", .meaning = "factor of the variance of gradients"});
     table_add_column(t, &(table_column){.name = "dead", .meaning = "share of z where f' is 0"});
@@ -170,10 +184,10 @@ static void print_normal(void)
             continue;
         table_add_row(t);
         table_add_cell(t, "%s", tg_activation_label((tg_activation)a));
-        table_add_cell(t, "%.5f", m.mean);
-        table_add_cell(t, "%.5f", m.variance);
+        add_moment(t, m.mean);
+        add_moment(t, m.variance);
         table_add_cell(t, "%.5f", tg_activation_gain((tg_activation)a));
-        table_add_cell(t, "%.5f", m.derivative_square);
+        add_moment(t, m.derivative_square);
         table_add_cell(t, "%.2f %%", 100 * m.dead);
         table_add_cell(t, isfinite(m.largest_derivative) ? "%.4f" : "none", m.largest_derivative);
     }
@@ -198,8 +212,9 @@ static void write_curve(FILE *file, const char *kind, const char *name, tg_tenso
     const bool complete =
         c.value && c.derivative && (!minus || (minus->value && minus->derivative)); /* else the tape has the error */
     for (int64_t i = 0; complete && i < tg_size(x); i++)
-        fprintf(file, "%s%s,%.9g,%.17g,%.17g\n", kind, name, tg_at(x, i), c.value[i] - (minus ? minus->value[i] : 0),
-                c.derivative[i] - (minus ? minus->derivative[i] : 0));
+        fprintf(file, "%s%s,%.9g,%.17g,%.17g\n", kind, name, tg_at(x, i),
+                unsigned_of(c.value[i] - (minus ? minus->value[i] : 0)),
+                unsigned_of(c.derivative[i] - (minus ? minus->derivative[i] : 0)));
     fputs("\n\n", file);
 }
 

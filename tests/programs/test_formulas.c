@@ -89,12 +89,27 @@ END_TEST
 START_TEST(a_formula_is_shown_beside_its_built_in_twin)
 {
     expect_fine(train_run("activations", "--no-plots --out shown --formula 'mine: max(0, x)^2'"));
-    const char *twin = strstr(train_output, "\nrelu_squared      0.50000   1.25000  0.81650  2.00000  50.00 %  none\n"),
-               *mine = strstr(train_output, "\nmine              0.50000   1.25000  0.81650  2.00000  50.00 %  none\n");
+    const char *twin = strstr(train_output, "\nrelu_squared     0.50000   1.25000  0.81650  2.00000  50.00 %  none\n"),
+               *mine = strstr(train_output, "\nmine             0.50000   1.25000  0.81650  2.00000  50.00 %  none\n");
     ck_assert_msg(twin && mine, "%s", train_output);
     ck_assert_ptr_nonnull(strstr(train_output, "\nmine              mine: max(0, x)^2\n"));
     ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula mine,4,16,8\n"));
     expect_refused(train_run("activations", "--formula 'x +'"), "--formula: column 4, at the end: expected a number");
+}
+END_TEST
+
+/* Sums near a pole are numbers of any size, and a root has no value at negative numbers. */
+START_TEST(moments_that_do_not_exist_are_not_shown)
+{
+    expect_fine(train_run("activations", "--no-plots --out shown --formula 'p: 1/x'"));
+    ck_assert_msg(strstr(train_output, "\np                0.00000  none      1.00000  none      0.00 %  none\n"), "%s",
+                  train_output);
+    ck_assert_ptr_nonnull(strstr(train_output, "; none: infinite or undefined"));
+    expect_fine(train_run("activations", "--no-plots --out shown --formula 'p: sqrt(x)'"));
+    ck_assert_msg(strstr(train_output, "\np                none     none      1.00000  none      0.00 %  none\n"), "%s",
+                  train_output);
+    ck_assert_msg(!strstr(train_output, "-nan") && !strstr(train_output, "-0.0000000 "), "%s", train_output);
+    ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula p,-4,nan,nan\n"));
 }
 END_TEST
 
@@ -149,6 +164,7 @@ Suite *formulas_suite(void)
     tcase_add_test(tests, wrong_formulas_are_refused_with_their_place);
     tcase_add_test(tests, a_formula_that_is_not_finite_is_blamed_itself);
     tcase_add_test(tests, a_formula_is_shown_beside_its_built_in_twin);
+    tcase_add_test(tests, moments_that_do_not_exist_are_not_shown);
     tcase_add_test(tests, a_formula_is_drawn_among_the_others);
     tcase_add_test(tests, nets_are_tested_with_a_formula_in_place_of_their_activation);
     suite_add_tcase(suite, tests);

@@ -66,7 +66,7 @@ static const program_option options[] = {
     {"length", "N", "largest number of characters", OPTION_INT, AT(length), 1, 1e7},
     {"temperature", "T", "below 1, likely characters become more likely; 0: always the most likely one", OPTION_REAL,
      AT(temperature), 0, 100},
-    {"top-k", "K", "draw from the K most likely characters; 0: from all", OPTION_INT, AT(top), 0, 256},
+    {"top-k", "K", "draw from the K most likely characters; 0: from all", OPTION_INT, AT(top), 0, TG_CARD_MOST_LETTERS},
     {"samples", "N", "number of texts", OPTION_INT, AT(samples), 1, 1e6},
     {"seed", "N", "seed of the sampling", OPTION_INT, AT(seed), 0, 2e9},
     {0}};

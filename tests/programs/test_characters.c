@@ -40,6 +40,7 @@ START_TEST(characters_of_utf8_are_code_points)
         expect_fine(train_run("iconv", "-f UTF-8 -t UTF-32LE sample -o wide"));
         expect_fine(train_run("sh", "-c 'test $(wc -c < wide) = 1220'")); /* 4 of the prompt, 300 and a newline */
     }
+    expect_fine(train_run("predict", "--model m --prompt мама --top-k 4096")); /* as many as there may be */
     expect_refused(train_run("predict", "--model m --prompt маяк"), "does not know the character 'я' of the prompt");
     expect_fine(train_run("emit", "--model m --out net.c"));
 }

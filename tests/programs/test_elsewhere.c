@@ -159,6 +159,27 @@ START_TEST(rows_of_several_runs_are_not_merged)
 }
 END_TEST
 
+/* The index that pandas writes; and a folder with the log of each run, as of Keras's CSVLogger. */
+START_TEST(files_without_names_are_read_as_they_are_written)
+{
+    write_text("index.csv", ",group,seed,loss\n0,a,1,.5\n1,a,2,.5\n2,b,1,.25\n3,b,2,.5\n");
+    expect_fine(train_run("compare", "--runs index.csv"));
+    ck_assert_msg(!strstr(train_output, "no verdict"), "%s", train_output);
+    mkdir(temporary_path("logs"), 0700);
+    for (int run = 0; run < 4; run++) {
+        char name[60], text[200];
+        snprintf(name, sizeof name, "logs/%s_%d.csv", groups[run / 2], run % 2);
+        snprintf(text, sizeof text, "epoch,loss,val_loss\n0,2,3\n1,1,%g\n", run + 1.);
+        write_text(name, text);
+    }
+    expect_fine(train_run("compare", "--runs logs --measures val_loss --out o"));
+    ck_assert_double_eq(csv_cell("o/summary.csv", "relu", "val_loss_mean"), 1.5);
+    ck_assert_double_eq(csv_cell("o/summary.csv", "relu", "val_loss_difference"), -2); /* gelu's files are first */
+    write_text("none.csv", "loss\n1\n2\n");
+    expect_refused(train_run("compare", "--runs none.csv"), "no column names the group of a run");
+}
+END_TEST
+
 /* Programs whose seed has no effect: there is nothing to test, but "cannot be told apart" would be wrong. */
 START_TEST(the_same_difference_in_all_seeds_is_one)
 {
@@ -499,6 +520,7 @@ Suite *elsewhere_suite(void)
     tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);
     tcase_add_test(tests, what_is_asked_for_and_is_no_measure_is_told);
     tcase_add_test(tests, rows_of_several_runs_are_not_merged);
+    tcase_add_test(tests, files_without_names_are_read_as_they_are_written);
     tcase_add_test(tests, the_same_difference_in_all_seeds_is_one);
     tcase_add_test(tests, a_number_of_a_run_is_no_group_beside_words);
     tcase_add_test(tests, runs_that_diverged_and_runs_without_seeds_are_said_to_be_so);

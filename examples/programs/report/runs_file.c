@@ -201,14 +201,21 @@ static bool read_wide(runs_file *to, const csv_source *s, const char *wanted)
     return true;
 }
 
+enum { FILE_NAME = 300 };
+
+/* The name of a file without its folder and .csv. */
+static char *name_of_file(const csv_source *s, char name[FILE_NAME])
+{
+    const char *slash = strrchr(s->table.path, '/');
+    snprintf(name, FILE_NAME, "%s", slash ? slash + 1 : s->table.path);
+    name[strlen(name) - (ends_with(name, ".csv") ? 4 : 0)] = '\0';
+    return name;
+}
+
 /* TensorBoard's export of a curve: run-relu-seed1-tag-loss.csv. */
 static bool read_curve(runs_file *to, const csv_source *s, const char *wanted)
 {
-    const char *slash = strrchr(s->table.path, '/');
-    char name[300];
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : s->table.path);
-    name[strlen(name) - (ends_with(name, ".csv") ? 4 : 0)] = '\0';
-    char *tag = strstr(name, "-tag-");
+    char file[FILE_NAME], *name = name_of_file(s, file), *tag = strstr(name, "-tag-");
     if (tag)
         *tag = '\0';
     return read_column(to, s, wanted, strncmp(name, "run-", 4) == 0 ? name + 4 : name, tag ? tag + 5 : "value", 1, 2);
@@ -244,8 +251,8 @@ static int measure_of(runs_file *to, const csv_source *s, const char *wanted, si
 {
     const content c = content_of(s, column);
     const char *name = csv_column_name(s, column);
-    if (is_one_of(name, other_names))
-        return NONE;
+    if (is_one_of(name, other_names) || !*name || strncmp(name, "Unnamed: ", 9) == 0)
+        return NONE; /* without a name: the index that pandas writes */
     if (c.numbers == 0 || (!wanted && c.words > c.numbers))
         return c.words > 0 ? WORDS : NONE;
     const int measure = find_measure(to, wanted, name, s->error);
@@ -283,7 +290,7 @@ static bool find_places(runs_file *to, const csv_source *s, const char *wanted, 
 {
     const size_t columns = s->table.columns;
     find_keys(s, p);
-    if (p->group < 0)
+    if (p->group < 0 && p->step < 0)
         return tg_fail(s->error, "%s: no column names the group of a run, expected for example one called group",
                        s->table.path);
     if (columns > sizeof p->measure / sizeof *p->measure)
@@ -311,10 +318,10 @@ static const char *cell_of(runs_file *to, const csv_source *s, size_t row, int c
 /* The run of a row: by its seed, by its name's seed, or the next of its group. */
 static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_t row)
 {
-    char number[40];
+    char number[40], file[FILE_NAME];
     size_t length;
-    const char *name = cell_of(to, s, row, p->group), *seed = split_seed(name, &length),
-               *fold = p->fold >= 0 ? cell_of(to, s, row, p->fold) : "";
+    const char *name = p->group >= 0 ? cell_of(to, s, row, p->group) : name_of_file(s, file),
+               *seed = split_seed(name, &length), *fold = p->fold >= 0 ? cell_of(to, s, row, p->fold) : "";
     if (p->seed >= 0)
         return find_run(to, name, strlen(name), cell_of(to, s, row, p->seed), fold);
     if (!seed && p->step < 0) { /* the next of its group */

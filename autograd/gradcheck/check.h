@@ -2,15 +2,13 @@
  * those above it only:
  *
  *     check.c                               memory, failures, places in words
- *     limits.c                              evaluations, and what the caller knows
- *     points.c                              the caller's point, and others
+ *     points.c                              evaluations, the caller's point, and others
  *     differences.c                         what differences know: tables, the slopes around
  *     rounding.c                            what is noise in values and derivatives
  *     judge.c                               the verdict on one comparison
  *     report.c                              sentences, and the report of a failure
  *     compare.c                             every input, element by element or along directions
  *     run.c                                 the order of a check; what every derivative has exactly
- *     ways.c                                tensors on a tape, and all ways to compute the same
  *     boxes.c tensors.c operation.c         the public calls: what is checked becomes a function with products
  *
  * All that is checked is one thing. Derivative number 0 is the function F; number k + 1 is the product of number k with
@@ -58,10 +56,7 @@
 /* 6. The first step t: what one extrapolation leaves, t^4, equals the rounding e / t of the difference: t = e^(1/5),
  * 2^-10, 2^-4, 2^-1. Around a kink slopes are taken at t^2, where they have changed by that part of their size, in
  * steps of t^3, whose rounding e / t^3 = t^2 is no more; and at t, to see how they change. */
-static inline double tg_check_first_step(double epsilon)
-{
-    return exp2(ceil(log2(epsilon) / 5));
-}
+#define TG_FIRST_STEP(epsilon) exp2(ceil(log2(epsilon) / 5))
 
 /* 7. Steps are relative to |x|, but to no less and no more than these: functions made of exponentials vary over
  * distances of 1, however large x is, and 0 has no size. What does not agree then is tried on the element's own
@@ -77,9 +72,10 @@ enum { TG_ROWS = 8 };
 
 typedef struct tg_check tg_check;
 
-/* An input that is differentiated; its elements are the variables offset .. offset + size - 1. */
+/* An input that is differentiated, or an output; its elements are the variables, or the values, offset .. offset + size
+ * - 1. */
 typedef struct tg_check_part {
-    int input;
+    int input; /* or output: its number */
     int64_t offset, size;
     tg_shape shape;
     bool wrong;
@@ -96,7 +92,7 @@ typedef struct tg_check_level {
 
 /* A kind of function: of tensors, or a black box. */
 typedef struct tg_check_kind {
-    void (*open)(tg_check *c);                                              /* sets outputs */
+    void (*open)(tg_check *c);                                              /* sets outputs: tg_check_set_outputs */
     void (*evaluate)(tg_check *c, int level, const double *x, double *out); /* derivative number `level` at x */
     void (*invariants)(tg_check *c);                                        /* those of this kind alone */
     void (*close)(tg_check *c);                                             /* NULL: nothing to do */
@@ -111,7 +107,7 @@ struct tg_check {
     tg_gradcheck_result result, undecided;
     const tg_check_kind *kind;
     void *source; /* of the kind: what is evaluated */
-    const tg_shape *outputs;
+    tg_check_part *outputs;
     int output_count;
     tg_rng rng;
     tg_arena arena;
@@ -192,23 +188,18 @@ void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t i
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 void tg_check_where(const tg_check *c, tg_gradcheck_result *v);
 
-/* ---- limits.c ---- */
-
-/* Derivative number `level` at x, or NaN outside of the bounds, or when the check is over. */
-void tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
-
-static inline bool tg_check_is_bounded(const tg_gradcheck_input *in)
-{
-    return in->low != 0 || in->high != 0;
-}
-bool tg_check_is_within(const tg_check *c, const double *x); /* all bounds */
-const double *tg_check_project(tg_check *c, const double *x);
-void tg_check_find_tangent(tg_check *c, const double *direction, double *tangent); /* which is 0 */
-
 /* ---- points.c ---- */
+
+/* Derivative number `level` at x, or NaN outside of the bounds, or when the check is over. False if the function failed,
+ * which is only counted. */
+bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
+
+bool tg_check_is_within(const tg_check *c, const double *x);                       /* all bounds */
+void tg_check_find_tangent(tg_check *c, const double *direction, double *tangent); /* which is 0 */
 
 /* Sets up parts, point and cotangents; without it nothing can be evaluated. */
 void tg_check_open(tg_check *c);
+void tg_check_set_outputs(tg_check *c, const tg_shape *shapes, int count);
 
 /* Evaluates the derivatives up to this number at c->point. */
 void tg_check_at_point(tg_check *c, int last);
@@ -253,8 +244,8 @@ typedef struct tg_check_slope {
     double kink;             /* by how much the sides differ in half the first step, if as much as in the first; or 0 */
 } tg_check_slope;
 
-/* The derivative `level` at the point, moved by t along the line. */
-void tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out);
+/* The derivative `level` at the point, moved by t along the line; false if that is outside of the bounds. */
+bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out);
 
 /* True if t moves a variable by less than TG_SAFETY of its own places. */
 bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double t);
@@ -327,7 +318,7 @@ void tg_check_close_to(tg_check *c, int order, int64_t from, int64_t to, const d
 /* Stops unless <J^T v, u> is <v, product>. */
 void tg_check_is_adjoint(tg_check *c, const double *u, const double *product, const char *of_what);
 
-/* ---- ways.c and tensors.c ---- */
+/* ---- tensors.c ---- */
 
 /* The source of a check of tensors. */
 typedef struct tg_check_tensors {
@@ -335,25 +326,9 @@ typedef struct tg_check_tensors {
     void *user;
     tg_tape *tape, *other; /* of the check, and of another way */
     bool as_constants;     /* inputs are put so, which can still be differentiated by */
-    tg_shape output;
     tg_tensor *in, *varied, *gradients, *below, *cotangents;
     tg_parameter *before; /* parameters, as they are to be put back */
 } tg_check_tensors;
-
-static inline tg_dtype tg_check_dtype(const tg_check *c)
-{
-    return c->type == TG_GRADCHECK_F64 ? TG_F64 : TG_F32;
-}
-
-/* A tensor of these numbers, in the type of the check. */
-tg_tensor tg_check_tensor(tg_check *c, tg_tape *tape, const double *data, const tg_shape *shape, bool varied);
-
-/* Puts all inputs on an empty tape; the variables are x. */
-void tg_check_put_inputs(tg_check *c, tg_tape *tape, const double *x);
-void tg_check_put_back(tg_check *c); /* parameters */
-
-/* Stops unless all ways give the value and the gradient of the point. */
-void tg_check_ways(tg_check *c);
 
 extern const tg_check_kind tg_check_of_tensors;
 

@@ -137,11 +137,8 @@ static void compare_directions(tg_check *c, int order, tg_check_part *part, doub
     const bool jointly = part->input < 0;
     const int64_t end = part->offset + part->size;
     const tg_gradcheck_result before = c->result;
-    for (int k = c->at[0]   ? 1
-                 : jointly  ? c->options.directions
-                 : c->along ? 1
-                            : DIRECTIONS;
-         k > 0 && !part->wrong && !c->over; k--) {
+    const int all = jointly ? c->options.directions : c->along ? 1 : DIRECTIONS;
+    for (int k = c->at[0] ? 1 : all; k > 0 && !part->wrong && !c->over; k--) {
         tg_gradcheck_result v = compare_direction(c, order, part, direction), element = v;
         if (!fails(&v) || !c->at[0])
             count_in(c, &v, part,

@@ -5,12 +5,14 @@
 
 /* ---- central differences ---- */
 
-void tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
+bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
 {
     for (int64_t i = line->from; i < line->to; i++)
         c->moved[i] = tg_check_round(c, c->point[i] + t * line->ratio * line->direction[i]);
     tg_check_evaluate(c, line->level, c->moved, out);
+    const bool within = c->options.project || tg_check_is_within(c, c->moved);
     memcpy(c->moved + line->from, c->point + line->from, (size_t)(line->to - line->from) * sizeof(double));
+    return within;
 }
 
 bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double t)
@@ -26,18 +28,12 @@ bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double 
 static void evaluate_sides(tg_check *c, const tg_check_line *line, double t)
 {
     const tg_check_level *level = &c->level[line->level];
-    double *sides[] = {c->ahead, c->behind};
-    tg_check_evaluate_at(c, line, t, c->ahead);
-    tg_check_evaluate_at(c, line, -t, c->behind);
-    for (int side = 0; side < 2 && !c->options.project; side++) {
-        for (int64_t i = line->from; i < line->to; i++)
-            c->moved[i] = c->point[i] + (side ? -t : t) * line->ratio * line->direction[i];
-        const bool within = tg_check_is_within(c, c->moved);
-        memcpy(c->moved + line->from, c->point + line->from, (size_t)(line->to - line->from) * sizeof(double));
-        if (within)
-            continue;
-        tg_check_evaluate_at(c, line, side ? 2 * t : -2 * t, c->further);
-        for (int64_t k = 0; k < level->length; k++)
+    double *const sides[] = {c->ahead, c->behind};
+    const bool within[] = {tg_check_evaluate_at(c, line, t, c->ahead), tg_check_evaluate_at(c, line, -t, c->behind)};
+    for (int side = 0; side < 2; side++) {
+        if (!within[side])
+            tg_check_evaluate_at(c, line, side ? 2 * t : -2 * t, c->further);
+        for (int64_t k = 0; !within[side] && k < level->length; k++)
             sides[side][k] = 3 * (level->value[k] - sides[!side][k]) + c->further[k];
     }
 }

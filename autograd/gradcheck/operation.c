@@ -101,24 +101,29 @@ static tg_check check_of(trial *t, tg_check_tensors *of)
                       .rng = tg_rng_stream(&t->rng, "check")};
 }
 
-/* Checks the current inputs and adds the outcome to the total. False if it failed, or if there is nothing to check: a
- * value that is not finite, as in samples at the end of a range, or the mean of no elements. */
+/* Adds the outcome of a check to the total, if it counts; true if it passed. */
+static bool finish(trial *t, tg_check *c, bool counts, const char *note)
+{
+    tg_gradcheck_result *v = &c->result;
+    const bool passed = v->passed;
+    tg_text text = {v->why, sizeof v->why, strlen(v->why)};
+    tg_text_add(&text, "%s", passed ? "" : note);
+    if (counts && !passed)
+        tg_check_explain(c);
+    if (counts)
+        tg_check_add(&t->all.result, &t->all.undecided, v);
+    tg_check_close(c);
+    return passed;
+}
+
+/* Checks the current inputs. False if that failed, or if there is nothing to check: a value that is not finite, as in
+ * samples at the end of a range, or the mean of no elements. */
 static bool run_variant(trial *t, const char *note)
 {
     tg_check_tensors of;
     tg_check c = check_of(t, &of);
     tg_check_run(&c);
-    tg_gradcheck_result *v = &c.result;
-    const bool passed = v->passed, nothing = (v->status == TG_GRADCHECK_NOT_FINITE && v->order == 0) || c.nothing;
-    if (!passed && !nothing) {
-        tg_text text = {v->why, sizeof v->why, strlen(v->why)};
-        tg_text_add(&text, "%s", note);
-        tg_check_explain(&c);
-    }
-    if (!nothing)
-        tg_check_add(&t->all.result, &t->all.undecided, v);
-    tg_check_close(&c);
-    return passed;
+    return finish(t, &c, !c.nothing && !(c.result.status == TG_GRADCHECK_NOT_FINITE && c.result.order == 0), note);
 }
 
 /* Compares along one direction of each input, in another type or shape. Only a failure counts. */
@@ -131,13 +136,9 @@ static void run_briefly(trial *t, tg_gradcheck_type type, tg_gradcheck_status st
     c.brief = true;
     c.options.order = 1;
     tg_check_run(&c);
-    if (!c.result.passed) {
-        if (c.result.status == TG_GRADCHECK_WRONG)
-            c.result.status = status;
-        tg_check_explain(&c);
-        tg_check_add(&t->all.result, &t->all.undecided, &c.result);
-    }
-    tg_check_close(&c);
+    if (c.result.status == TG_GRADCHECK_WRONG)
+        c.result.status = status;
+    finish(t, &c, !c.result.passed, "");
 }
 
 /* An elementwise operation in shapes of other ranks and lengths, and broadcast; each input in turn is the smaller one.

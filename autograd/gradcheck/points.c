@@ -1,8 +1,73 @@
-/* The point at which a function is checked: the caller's, and others of the checker's own. */
+/* The point at which a function is checked: the caller's, and others of the checker's own; and what the caller knows:
+ * bounds, a projection, the most evaluations, when to stop. All evaluations pass through here. */
 #include "autograd/gradcheck/check.h"
 
 #include <float.h>
 #include <string.h>
+
+/* ---- evaluations ---- */
+
+static bool is_bounded(const tg_gradcheck_input *in)
+{
+    return in->low != 0 || in->high != 0;
+}
+
+bool tg_check_is_within(const tg_check *c, const double *x)
+{
+    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++) {
+        const tg_gradcheck_input *in = &c->inputs[p->input];
+        const bool bounded = is_bounded(in);
+        for (int64_t i = p->offset; i < p->offset + p->size; i++)
+            if ((bounded && !(x[i] >= in->low && x[i] <= in->high)) || (c->options.project && !isfinite(x[i])))
+                return false;
+    }
+    return true;
+}
+
+static const double *project(tg_check *c, const double *x)
+{
+    if (!c->options.project)
+        return x;
+    memcpy(c->projected, x, (size_t)c->variables * sizeof *x);
+    c->options.project(c->projected_inputs, c->options.user);
+    return c->projected;
+}
+
+bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
+{
+    const tg_gradcheck_options *o = &c->options;
+    int64_t *evaluations = &c->result.evaluations;
+    const int64_t failed = c->result.failed;
+    x = project(c, x);
+    const bool within = tg_check_is_within(c, x);
+    if (within && !c->over)
+        c->over = (o->evaluations > 0 && *evaluations >= o->evaluations) ||
+                  (o->progress && !o->progress(*evaluations, o->user));
+    if (within && !c->over) {
+        ++*evaluations;
+        c->kind->evaluate(c, level, x, out);
+    } else
+        for (int64_t k = 0; k < c->level[level].length; k++)
+            out[k] = NAN;
+    return c->result.failed == failed;
+}
+
+/* The derivative of the projection along a direction, by differences: exact to far more than what is promised, as a
+ * projection costs little. */
+void tg_check_find_tangent(tg_check *c, const double *direction, double *tangent)
+{
+    for (int k = 0; k < 2; k++) {
+        const double t = c->first / (k + 1), weight = k == 0 ? -1. / 3 : 4. / 3;
+        for (int sign = 1; sign > -2; sign -= 2) {
+            for (int64_t i = 0; i < c->variables; i++)
+                c->moved[i] = c->point[i] + sign * t * direction[i];
+            const double *at = project(c, c->moved);
+            for (int64_t i = 0; i < c->variables; i++)
+                tangent[i] += sign * weight * at[i] / (2 * t);
+        }
+    }
+    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+}
 
 /* ---- set up ---- */
 
@@ -16,7 +81,7 @@ static void set_type(tg_check *c)
     c->least = least[c->type];
     c->terms = fmin(TG_TERMS, TG_TOLERANCE * c->promise / c->epsilon);
     c->coarse = fmax(TG_COARSE, c->promise);
-    c->first = tg_check_first_step(c->epsilon);
+    c->first = TG_FIRST_STEP(c->epsilon);
     c->near = c->first * c->first;
     c->near_step = c->near * c->first;
 }
@@ -39,16 +104,27 @@ static void refuse_unusable(tg_check *c, int i)
     tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", wrong);
 }
 
+/* Adds a part after those before it, which have *all elements. */
+static void add_part(tg_check_part *part, int number, const tg_shape *shape, int64_t *all)
+{
+    *part = (tg_check_part){number, *all, tg_shape_size(shape), *shape, false};
+    *all += part->size;
+}
+
+void tg_check_set_outputs(tg_check *c, const tg_shape *shapes, int count)
+{
+    c->outputs = tg_check_take(c, count, sizeof *c->outputs);
+    for (; c->output_count < count; c->output_count++)
+        add_part(&c->outputs[c->output_count], c->output_count, &shapes[c->output_count], &c->level[0].length);
+}
+
 static void make_parts(tg_check *c)
 {
     c->parts = tg_check_take(c, c->count, sizeof *c->parts);
     for (int i = 0; i < c->count; i++) {
         refuse_unusable(c, i);
-        if (!tg_check_is_varied(&c->inputs[i]))
-            continue;
-        const tg_shape shape = *tg_check_shape_of(&c->inputs[i]);
-        c->parts[c->part_count++] = (tg_check_part){i, c->variables, tg_shape_size(&shape), shape, false};
-        c->variables += tg_shape_size(&shape);
+        if (tg_check_is_varied(&c->inputs[i]))
+            add_part(&c->parts[c->part_count++], i, tg_check_shape_of(&c->inputs[i]), &c->variables);
     }
     if (c->part_count == 0)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
@@ -62,7 +138,7 @@ static void make_projection(tg_check *c)
         c->projected_inputs[i] = (double *)c->inputs[i].data; /* of those that are fixed */
     for (int p = 0; p < c->part_count; p++)
         c->projected_inputs[c->parts[p].input] = c->projected + c->parts[p].offset;
-    memcpy(c->caller, tg_check_project(c, c->caller), (size_t)c->variables * sizeof(double));
+    memcpy(c->caller, project(c, c->caller), (size_t)c->variables * sizeof(double));
     memcpy(c->point, c->caller, (size_t)c->variables * sizeof(double));
 }
 
@@ -91,8 +167,6 @@ void tg_check_open(tg_check *c)
     if (!tg_check_is_within(c, c->point))
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "the given point is outside of its bounds");
     c->kind->open(c);
-    for (int i = 0; i < c->output_count; i++)
-        c->level[0].length += tg_shape_size(&c->outputs[i]);
     for (int p = 0; p < c->part_count; p++) /* one that is larger or smaller broadcasts */
         c->elementwise &= c->parts[p].size == c->level[0].length;
     for (int k = 0; k <= c->options.order; k++) {
@@ -144,11 +218,10 @@ static void set_scales(tg_check *c, const tg_check_part *part)
 
 static void set_promised(tg_check *c)
 {
-    int64_t k = 0;
-    for (int i = 0; i < c->output_count; i++) {
-        const double relative = c->value_rtol ? c->value_rtol[i] : c->options.value_rtol,
-                     absolute = c->value_atol ? c->value_atol[i] : c->options.value_atol;
-        for (const int64_t end = k + tg_shape_size(&c->outputs[i]); k < end; k++) {
+    for (const tg_check_part *p = c->outputs; p < c->outputs + c->output_count; p++) {
+        const double relative = c->value_rtol ? c->value_rtol[p->input] : c->options.value_rtol,
+                     absolute = c->value_atol ? c->value_atol[p->input] : c->options.value_atol;
+        for (int64_t k = p->offset; k < p->offset + p->size; k++) {
             const double value = c->level[0].value[k];
             c->promised[k] = isfinite(value) ? relative * fabs(value) + absolute : 0;
         }
@@ -246,9 +319,9 @@ const char *tg_check_next_point(tg_check *c, int number)
             const double x = placed(c, &placements[number], p, i);
             const tg_gradcheck_input *in = &c->inputs[p->input];
             const bool fits = (!c->low || (x >= c->low[p->input] && x <= c->high[p->input])) &&
-                              (!tg_check_is_bounded(in) || (x >= in->low && x <= in->high));
+                              (!is_bounded(in) || (x >= in->low && x <= in->high));
             c->point[p->offset + i] = fits ? tg_check_round(c, x) : c->caller[p->offset + i];
         }
-    memcpy(c->point, tg_check_project(c, c->point), (size_t)c->variables * sizeof(double));
+    memcpy(c->point, project(c, c->point), (size_t)c->variables * sizeof(double));
     return placements[number].at;
 }

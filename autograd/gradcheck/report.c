@@ -289,16 +289,15 @@ static void add_inputs(tg_text *text, const tg_check *c)
 /* "the result at [0, 2]"; at order 2 "the derivative by input 1 at [2]" */
 static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
 {
-    int output = 0;
+    const tg_check_part *part = order == 1 ? c->outputs : c->parts;
+    while (row >= part->offset + part->size)
+        part++;
     if (order == 1) {
-        for (; row >= tg_shape_size(&c->outputs[output]); output++)
-            row -= tg_shape_size(&c->outputs[output]);
-        tg_text_add(text, c->output_count > 1 ? "output %d" : "the result", output);
-        tg_text_add(text, c->outputs[output].rank > 0 ? " at " : "");
-        tg_check_add_index(text, &c->outputs[output], row);
+        tg_text_add(text, c->output_count > 1 ? "output %d" : "the result", part->input);
+        tg_text_add(text, part->shape.rank > 0 ? " at " : "");
+        tg_check_add_index(text, &part->shape, row - part->offset);
         return;
     }
-    const tg_check_part *part = tg_check_part_of(c, row);
     tg_text_add(text, order == 2 ? "the derivative by " : "derivative %d by ", order - 1);
     tg_check_add_element(text, c, part->input, row - part->offset);
 }

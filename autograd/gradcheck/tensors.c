@@ -1,8 +1,72 @@
-/* Functions of tensors, evaluated on the check's tape: any function, or a model by its parameters. */
+/* Functions of tensors on a tape: any function, or a model by its parameters. And all other ways to compute the same
+ * value and gradient: as users run functions; and of an operation in a program that is replayed, and on parts of other
+ * tensors. */
 #include "autograd/gradcheck/check.h"
+
+#include "autograd/ops.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- inputs ---- */
+
+static tg_dtype type_of(const tg_check *c)
+{
+    return c->type == TG_GRADCHECK_F64 ? TG_F64 : TG_F32;
+}
+
+/* A tensor of these numbers, in the type of the check. */
+static tg_tensor make_tensor(tg_check *c, tg_tape *tape, const double *data, const tg_shape *shape, bool varied)
+{
+    const int64_t here = tg_arena_here(&c->arena);
+    const int64_t size = tg_shape_size(shape);
+    float *single = type_of(c) == TG_F32 ? tg_check_take(c, size, sizeof *single) : NULL;
+    for (int64_t i = 0; single && i < size; i++)
+        single[i] = (float)data[i];
+    const tg_tensor tensor = (varied ? tg_variable : tg_constant)(
+        tape, type_of(c), single ? (const void *)single : (const void *)data, *shape);
+    tg_arena_rewind(&c->arena, here);
+    return tensor;
+}
+
+/* Puts all inputs on an empty tape; the variables are x. */
+static void put_inputs(tg_check *c, tg_tape *tape, const double *x)
+{
+    tg_check_tensors *t = c->source;
+    tg_tape_clear_error(tape);
+    tg_tape_reset(tape);
+    for (int i = 0, p = 0; i < c->count; i++) {
+        const tg_gradcheck_input *in = &c->inputs[i];
+        const tg_check_part *part = tg_check_is_varied(in) ? &c->parts[p] : NULL;
+        const double *data = part ? x + part->offset : in->data;
+        if (in->integers)
+            t->in[i] = tg_constant(tape, TG_I32, in->integers, in->shape);
+        else if (in->parameter) {
+            if (part && part->size > 0)
+                memcpy(in->parameter->data, data, (size_t)part->size * sizeof *data);
+            tg_parameter_changed(in->parameter);
+            t->in[i] = tg_parameter_tensor(tape, in->parameter);
+        } else
+            t->in[i] = make_tensor(c, tape, data, &in->shape, part && !t->as_constants);
+        if (part)
+            t->varied[p++] = t->in[i];
+    }
+}
+
+/* Parameters. */
+static void put_back(tg_check *c)
+{
+    const tg_check_tensors *t = c->source;
+    for (int p = 0; t->before && p < c->part_count; p++) {
+        tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
+        if (!parameter)
+            continue;
+        *parameter = t->before[p];
+        if (c->parts[p].size > 0)
+            memcpy(parameter->data, c->caller + c->parts[p].offset, (size_t)c->parts[p].size * sizeof(double));
+        tg_parameter_changed(parameter);
+    }
+}
 
 /* ---- evaluation ---- */
 
@@ -16,13 +80,12 @@ static void stop_at_error(tg_check *c, tg_gradcheck_status status)
 static tg_tensor record(tg_check *c, const double *x)
 {
     const tg_check_tensors *t = c->source;
-    tg_check_put_inputs(c, t->tape, x);
+    put_inputs(c, t->tape, x);
     const tg_tensor result = t->function(t->tape, t->in, c->count, t->user);
     stop_at_error(c, TG_GRADCHECK_REFUSED);
-    if (!tg_ok(result) || tg_dtype_of(result) != tg_check_dtype(c))
+    if (!tg_ok(result) || tg_dtype_of(result) != type_of(c))
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected the function to return an %s tensor, not %s",
-                      tg_dtype_name(tg_check_dtype(c)),
-                      tg_ok(result) ? tg_dtype_name(tg_dtype_of(result)) : "an inert one");
+                      tg_dtype_name(type_of(c)), tg_ok(result) ? tg_dtype_name(tg_dtype_of(result)) : "an inert one");
     return result;
 }
 
@@ -34,8 +97,8 @@ static void derive(tg_check *c, int level, tg_tensor result, double *out)
     t->below[0] = result;
     for (int k = 0; k < level; k++) {
         for (int r = 0; r < results; r++)
-            t->cotangents[r] = tg_check_tensor(c, t->tape, c->level[k].cotangent + (k == 0 ? 0 : c->parts[r].offset),
-                                               k == 0 ? c->outputs : &c->parts[r].shape, false);
+            t->cotangents[r] = make_tensor(c, t->tape, c->level[k].cotangent + (k == 0 ? 0 : c->parts[r].offset),
+                                           k == 0 ? &c->outputs->shape : &c->parts[r].shape, false);
         if (!tg_grad(t->below, results, t->varied, c->part_count, t->cotangents, k + 1 < level, t->gradients)) {
             c->result.order = k + 1;
             c->result.input = -1;
@@ -59,6 +122,197 @@ static void evaluate(tg_check *c, int level, const double *x, double *out)
     derive(c, level, result, out);
 }
 
+/* ---- the ways ---- */
+
+/* How the gradient is computed, and how inputs reach the function. */
+typedef enum { BY_GRAD, BY_BACKWARD, CHECKPOINTED, WITHOUT } method;
+typedef enum { AS_LEAVES, AS_RESULTS, TRANSPOSED, AS_PARTS } arrival;
+
+typedef struct way {
+    const char *what; /* of a failure's sentence */
+    tg_gradcheck_status status;
+    method by;
+    arrival as;
+    bool of_operations; /* alone */
+    bool disturbed;     /* the function runs on other numbers before the backward pass */
+    int steps;          /* the last of several on a tape that plans its memory; 0 is one */
+    int alone;          /* 1 + the only part that is differentiated */
+} way;
+
+static const way ways[] = {
+    {"evaluated without gradient", TG_GRADCHECK_ANOTHER_WAY, .by = WITHOUT},
+    {"if the function runs on other numbers before the backward pass,", TG_GRADCHECK_DISTURBED, .disturbed = true},
+    {"in a later step on one tape", TG_GRADCHECK_ANOTHER_WAY, .steps = 3},
+    {"tg_grad and tg_backward differ: by tg_backward", TG_GRADCHECK_ANOTHER_WAY, .by = BY_BACKWARD},
+    {"inside a checkpoint", TG_GRADCHECK_ANOTHER_WAY, .by = CHECKPOINTED},
+    {"replayed on results of other operations", TG_GRADCHECK_ANOTHER_WAY, .as = AS_RESULTS, .of_operations = true,
+     .steps = 4},
+    {"on transposed tensors", TG_GRADCHECK_ANOTHER_WAY, .as = TRANSPOSED, .of_operations = true},
+    {"on parts of other tensors", TG_GRADCHECK_ANOTHER_WAY, .as = AS_PARTS, .of_operations = true},
+};
+
+/* ---- one way ---- */
+
+/* The same numbers, from elsewhere. */
+static tg_tensor passed_on(tg_tensor x, arrival as)
+{
+    if (as == AS_RESULTS)
+        return tg_mul_scalar(x, 1);
+    if (as == TRANSPOSED && tg_rank(x) >= 2)
+        return tg_transpose(tg_transpose(x, -1, -2), -1, -2);
+    if (as == AS_PARTS && tg_rank(x) >= 1)
+        return tg_narrow(tg_concat((tg_tensor[]){x, x}, 2, 0), 0, tg_dim(x, 0), tg_dim(x, 0));
+    return x;
+}
+
+/* Other numbers than the point's: step by step those near it, and their negatives. */
+static const double *other_numbers(tg_check *c, int step)
+{
+    double *other = tg_check_numbers(c, c->variables);
+    for (int64_t i = 0; i < c->variables; i++)
+        other[i] = step % 2 ? -c->point[i] : 0.75 * c->point[i] + c->own_scale[i] / 16;
+    return other;
+}
+
+/* Runs the function on other numbers, which overwrites anything that it stores outside the tape. It may fail there. */
+static void disturb(tg_check *c, tg_tape *tape)
+{
+    tg_check_tensors *t = c->source;
+    const double *other = other_numbers(c, 0);
+    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++)
+        if (!c->inputs[p->input].parameter)
+            t->in[p->input] = make_tensor(c, tape, other + p->offset, &p->shape, true);
+    t->function(tape, t->in, c->count, t->user);
+    tg_tape_clear_error(tape);
+}
+
+/* tg_backward's gradients. Parameters have buffers of the check for theirs, so that the user's own are not touched. */
+static bool run_backward(tg_check *c, tg_tensor result, tg_tensor cotangent, double *const *buffers, double *gradient)
+{
+    const tg_check_tensors *t = c->source;
+    const bool fine = tg_backward_from(result, cotangent);
+    for (int p = 0; p < c->part_count; p++) {
+        const tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
+        const double *own = parameter && parameter->has_gradient ? buffers[p] : NULL;
+        const double *found = parameter ? own : tg_f64(tg_gradient(t->varied[p]));
+        for (int64_t i = 0; i < c->parts[p].size; i++)
+            gradient[c->parts[p].offset + i] = found ? found[i] : 0;
+    }
+    return fine;
+}
+
+static double **give_buffers(tg_check *c)
+{
+    double **buffers = tg_check_take(c, c->part_count, sizeof *buffers);
+    for (int p = 0; p < c->part_count; p++) {
+        tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
+        buffers[p] = tg_check_numbers(c, c->parts[p].size);
+        if (parameter) {
+            parameter->gradient = buffers[p];
+            parameter->has_gradient = false;
+        }
+    }
+    return buffers;
+}
+
+/* One step: the value and, in their places, the gradients. False if it fails. */
+static bool take_step(tg_check *c, const way *w, const double *x, double *value, double *gradient)
+{
+    tg_check_tensors *t = c->source;
+    tg_tape *tape = t->other;
+    double **buffers = w->by == BY_BACKWARD || w->by == CHECKPOINTED ? give_buffers(c) : NULL;
+    put_inputs(c, tape, x);
+    for (int p = 0; p < c->part_count; p++)
+        t->in[c->parts[p].input] = passed_on(t->varied[p], w->as);
+    if (w->by == WITHOUT)
+        tg_no_grad_begin(tape);
+    if (w->by == CHECKPOINTED) /* not as the first on the tape */
+        t->function(tape, t->in, c->count, t->user);
+    const tg_tensor result = w->by == CHECKPOINTED ? tg_checkpoint(t->function, t->in, c->count, t->user)
+                                                   : t->function(tape, t->in, c->count, t->user);
+    if (w->by == WITHOUT)
+        tg_no_grad_end(tape);
+    if (!tg_read(result, TG_F64, value, c->level[0].length) || w->by == WITHOUT)
+        return w->by == WITHOUT && !tg_tape_error(tape) && tg_ok(result);
+    if (w->disturbed)
+        disturb(c, tape);
+    const tg_tensor cotangent = make_tensor(c, tape, c->level[0].cotangent, &c->outputs->shape, false);
+    if (buffers)
+        return run_backward(c, result, cotangent, buffers, gradient);
+    const int first = w->alone ? w->alone - 1 : 0, count = w->alone ? 1 : c->part_count;
+    bool fine = tg_grad(&result, 1, t->varied + first, count, &cotangent, false, t->gradients);
+    for (int p = 0; fine && p < count; p++)
+        fine = tg_read(t->gradients[p], TG_F64, gradient + c->parts[first + p].offset, c->parts[first + p].size);
+    return fine;
+}
+
+/* Computes value and gradient in a way, on a tape of its own, and compares them. Earlier steps have other numbers, at
+ * which the function may fail. */
+static void check_way(tg_check *c, const way *w)
+{
+    tg_check_tensors *t = c->source;
+    const int64_t here = tg_arena_here(&c->arena);
+    double *value = tg_check_numbers(c, c->level[0].length), *gradient = tg_check_numbers(c, c->variables);
+    const tg_check_part *only = w->alone ? &c->parts[w->alone - 1] : NULL;
+    bool fine = (t->other = tg_tape_new()) != NULL;
+    if (fine && w->steps)
+        tg_tape_save_memory(t->other, true);
+    for (int step = 1; fine && step < w->steps; step++)
+        if (!take_step(c, w, other_numbers(c, step), value, gradient) && tg_tape_error(t->other))
+            fine = !strstr(tg_tape_error(t->other), "out of memory");
+    if (!fine || !take_step(c, w, c->point, value, gradient)) {
+        const char *error = tg_tape_error(t->other);
+        tg_check_stop_at(c, w->by != WITHOUT, -1, NAN, NAN, w->status, "%s it fails: %s", w->what,
+                         error ? error : "another shape, or out of memory");
+    }
+    tg_tape_free(t->other);
+    t->other = NULL;
+    put_back(c);
+    tg_check_close_to(c, 0, 0, c->level[0].length, value, w->status, w->what);
+    if (w->by != WITHOUT)
+        tg_check_close_to(c, 1, only ? only->offset : 0, only ? only->offset + only->size : c->variables, gradient,
+                          w->status, w->what);
+    tg_arena_rewind(&c->arena, here);
+}
+
+/* <v, J u> against <J^T v, u>. J^T v is linear in v, so that its derivative by v, applied to u, is J u. */
+static void expect_adjoint(tg_check *c)
+{
+    tg_check_tensors *t = c->source;
+    double *u = tg_check_numbers(c, c->variables), *out = tg_check_numbers(c, c->level[0].length);
+    tg_tensor product;
+    put_inputs(c, t->tape, c->point);
+    const tg_tensor result = t->function(t->tape, t->in, c->count, t->user),
+                    v = make_tensor(c, t->tape, c->level[0].cotangent, &c->outputs->shape, true);
+    for (int64_t i = 0; i < c->variables; i++)
+        u[i] = fmin(1, c->scale[i]) * tg_check_weight(c);
+    for (int p = 0; p < c->part_count; p++)
+        t->cotangents[p] = make_tensor(c, t->tape, u + c->parts[p].offset, &c->parts[p].shape, false);
+    if (!tg_grad(&result, 1, t->varied, c->part_count, &v, true, t->gradients) ||
+        !tg_grad(t->gradients, c->part_count, &v, 1, t->cotangents, false, &product) ||
+        !tg_read(product, TG_F64, out, c->level[0].length))
+        tg_check_stop_at(c, 1, -1, NAN, NAN, TG_GRADCHECK_ADJOINT,
+                         "the derivative cannot be differentiated by its cotangent: %s",
+                         tg_tape_error(t->tape) ? tg_tape_error(t->tape) : "it has another shape");
+    tg_check_is_adjoint(c, u, out, "by differentiating J^T v by v");
+}
+
+static void try_ways(tg_check *c)
+{
+    tg_check_tensors *t = c->source;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (!ways[i].of_operations || !c->composed)
+            check_way(c, &ways[i]);
+    t->as_constants = true;
+    for (int p = 0; p < c->part_count; p++)
+        check_way(c, &(way){"wanted alone, and not announced before,", TG_GRADCHECK_ALONE, .alone = p + 1});
+    t->as_constants = false;
+    if (c->variables > 0)
+        expect_adjoint(c);
+}
+
+/* ---- the kind ---- */
+
 static void open_tensors(tg_check *c)
 {
     tg_check_tensors *t = c->source;
@@ -71,20 +325,19 @@ static void open_tensors(tg_check *c)
             t->before[p] = *c->inputs[c->parts[p].input].parameter;
     if (!(t->tape = tg_tape_new()))
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "out of memory");
-    t->output = tg_shape_of(record(c, c->point));
-    c->outputs = &t->output;
-    c->output_count = 1;
+    const tg_shape output = tg_shape_of(record(c, c->point));
+    tg_check_set_outputs(c, &output, 1);
 }
 
 static void close_tensors(tg_check *c)
 {
     tg_check_tensors *t = c->source;
-    tg_check_put_back(c);
+    put_back(c);
     tg_tape_free(t->tape);
     tg_tape_free(t->other);
 }
 
-const tg_check_kind tg_check_of_tensors = {open_tensors, evaluate, tg_check_ways, close_tensors, false};
+const tg_check_kind tg_check_of_tensors = {open_tensors, evaluate, try_ways, close_tensors, false};
 
 /* ---- functions ---- */
 

@@ -42,12 +42,6 @@ static int decimals_of(double margin, int most)
     return most == MOST_DECIMALS && places > most ? NUMBER_TINY : (int)fmax(0, fmin(most, places));
 }
 
-/* As printed, without a sign before zero. */
-static double shown(double x, int decimals)
-{
-    return decimals != NUMBER_TINY && fabs(x) < pow(10, -decimals) / 2 ? 0 : x;
-}
-
 /* "+0.051 (+44 %; 31 to 57 %)", "+1.2 points (0.3 to 2.1)", or without the interval if there is none. */
 static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 {
@@ -58,19 +52,18 @@ static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENC
     char number[2][NUMBER_TEXT];
     int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : MOST_DECIMALS);
     for (int i = 0; interval && i < 2; i++) /* an end near 0 shows on which side of it it is */
-        while (decimals >= 0 && decimals < 4 && fabs(ends[i]) > 1e-9 * margin && shown(ends[i], decimals) == 0)
+        while (decimals >= 0 && decimals < 4 && fabs(ends[i]) > 1e-9 * margin && fabs(ends[i]) < pow(10, -decimals) / 2)
             decimals++;
     const int of_loss = decimals_of(interval ? d->margin : fabs(d->mean), MOST_DECIMALS);
     if (percent)
-        say(sentence, "%s (", number_placed(shown(d->mean, of_loss), of_loss, true, number[0]));
-    say(sentence, "%s%s", number_placed(shown(scale * d->mean, decimals), decimals, true, number[0]),
+        say(sentence, "%s (", number_placed(d->mean, of_loss, true, number[0]));
+    say(sentence, "%s%s", number_placed(scale * d->mean, decimals, true, number[0]),
         f->share  ? " points"
         : percent ? " %"
                   : "");
     if (interval)
-        say(sentence, "%s%s to %s%s", percent ? "; " : " (",
-            number_placed(shown(ends[0], decimals), decimals, false, number[0]),
-            number_placed(shown(ends[1], decimals), decimals, false, number[1]), percent ? " %" : "");
+        say(sentence, "%s%s to %s%s", percent ? "; " : " (", number_placed(ends[0], decimals, false, number[0]),
+            number_placed(ends[1], decimals, false, number[1]), percent ? " %" : "");
     say(sentence, percent || interval ? ")" : "");
 }
 

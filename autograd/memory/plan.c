@@ -1,4 +1,5 @@
-/* Few buffers are placed by size, many in the order of time.
+/* Few buffers are placed by size, many in the order of time. By time alone the step of a GPT takes as much memory, that
+ * of a GRU or LSTM up to 28 % more.
  *
  * By size: the largest is placed first, each at the lowest offset that is free for as long as it lives: "greedy by
  * size" (Pisarchyk and Lee, "Efficient memory management for deep neural net inference", arXiv 2001.03288). Time grows

@@ -1,5 +1,13 @@
 #include "autograd/ops/category.h"
 
+#if defined TG_FIRST_ORDER
+tg_tensor tg_first_order_only(tg_tensor cotangent)
+{
+    tg_tape_fail(tg_tape_of(cotangent), "this part of the library has derivatives of first order only");
+    return TG_NONE;
+}
+#endif
+
 bool tg_is_floating(const tg_value *out)
 {
     return tg_dtype_is_floating(out->inputs[0]->dtype) || tg_expected(out, "expected f32 or f64");

@@ -66,6 +66,11 @@ tg_tensor tg_scalar_like(tg_tensor x, double value);
  * not be differentiated. */
 bool tg_is_plain_one(tg_tensor cotangent);
 
+#if defined TG_FIRST_ORDER
+/* Fails: the smaller one file cannot differentiate derivatives. Returns TG_NONE. */
+tg_tensor tg_first_order_only(tg_tensor cotangent);
+#endif
+
 /* ---- shape rules ---- */
 
 /* Shape rules: the shape of input 0; the same, for a floating type only; the same, if all inputs have one floating type

@@ -316,6 +316,12 @@ static tg_tensor xielu_third(tg_tensor x)
     LOOP_SAVED(name, l->in[0], l->out)                                   \
     CHAIN_RULE(name, tg_##first(x))                                      \
     OPERATION(name, 1, TG_ELEMENTWISE | TG_IN_PLACE, table, .derivative = name##_derivative, .saved = &tg_op_##first)
+#if defined TG_FIRST_ORDER
+#define TG_SMOOTH(name, lanes, table, third)              \
+    TG_UNARY_SAVED(name, lanes, 0, table, name##_grad, 0) \
+    TG_UNARY(name##_grad, lanes, 0, table, tg_first_order_only(g))
+#define TG_QUADRATIC(name) TG_SMOOTH(name, 1, kinked, none)
+#else
 #define TG_SMOOTH(name, lanes, table, third)                                    \
     TG_UNARY_SAVED(name, lanes, 0, table, name##_grad, 0)                       \
     TG_UNARY(name##_grad, lanes, 0, table, tg_mul(g, tg_##name##_grad_grad(x))) \
@@ -324,6 +330,7 @@ static tg_tensor xielu_third(tg_tensor x)
     TG_UNARY_SAVED(name, 1, 0, kinked, name##_grad, 0)                       \
     TG_UNARY(name##_grad, 1, 0, kinked, tg_mul(g, tg_##name##_grad_grad(x))) \
     TG_UNARY_CONSTANT(name##_grad_grad, 1, 0, kinked)
+#endif
 
 #define NUMBER_OPERATION(name, number, table, ...)                                           \
     static const tg_field name##_fields[] = {TG_NUMBER_FIELD(#number), {0}};                 \

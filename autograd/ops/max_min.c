@@ -37,25 +37,29 @@ static void scatter_cotangent(const tg_derive *d, const tg_op *index)
 
 /* max_over and argmax, min_over and argmin: `sign` is 1 for the largest, -1 for the smallest. The first of equal
  * elements is found, and gets the cotangent; a NaN counts as larger, and smaller, than any number. */
+#define INDEX(index, sign)                                                                           \
+    TG_BLOCKS_FORWARD(index, argmax_or_argmin, TG_REDUCED_BLOCKS, sign, call->in[0])                 \
+    TG_OPERATION(index, 1, TG_CONSTANT, max_min_samples, TG_REDUCE_ATTRIBUTES, .shape = index_shape, \
+                 .forward = index##_forward);                                                        \
+    tg_tensor tg_##index(tg_tensor x, int axis, bool keep)                                           \
+    {                                                                                                \
+        return tg_reduce(&tg_op_##index, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);           \
+    }
+
 #define MAX_OR_MIN(over, index, sign)                                                                                  \
-    TG_BLOCKS_FORWARD(index, argmax_or_argmin, TG_REDUCED_BLOCKS, sign, call->in[0])                                   \
     TG_BLOCKS_FORWARD(over, max_or_min, TG_REDUCED_BLOCKS, sign, call->in[0])                                          \
     static void over##_derivative(const tg_derive *d)                                                                  \
     {                                                                                                                  \
         scatter_cotangent(d, &tg_op_##index);                                                                          \
     }                                                                                                                  \
-    TG_OPERATION(index, 1, TG_CONSTANT, max_min_samples, TG_REDUCE_ATTRIBUTES, .shape = index_shape,                   \
-                 .forward = index##_forward);                                                                          \
     TG_OPERATION(over, 1, 0, max_min_samples, TG_REDUCE_ATTRIBUTES, .shape = max_min_shape, .forward = over##_forward, \
                  .derivative = over##_derivative);                                                                     \
-    tg_tensor tg_##index(tg_tensor x, int axis, bool keep)                                                             \
-    {                                                                                                                  \
-        return tg_reduce(&tg_op_##index, TG_AXES_SIDE_BY_SIDE, x, TG_AXES(axis), keep, 0);                             \
-    }                                                                                                                  \
     tg_tensor tg_##over(tg_tensor x, tg_axes axes, bool keep)                                                          \
     {                                                                                                                  \
         return tg_reduce(&tg_op_##over, TG_AXES_SIDE_BY_SIDE, x, axes, keep, 0);                                       \
     }
 
+INDEX(argmax, 1)
+INDEX(argmin, -1)
 MAX_OR_MIN(max_over, argmax, 1)
 MAX_OR_MIN(min_over, argmin, -1)

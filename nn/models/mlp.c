@@ -138,6 +138,7 @@ static void build(tg_model *model, void *config)
                         scale * tg_hidden_gain(&hidden), !c->no_bias);
 }
 
+#if !defined TG_NO_SAMPLES
 static void configure(void *config, const tg_shape *x, int sample)
 {
     static const tg_mlp_config samples[] = {{.activation = TG_GELU_EXACT},
@@ -166,6 +167,7 @@ static const tg_layer_sample samples[] = {{"gelu_exact", "two hidden layers", sh
                                           {"residual", "a residual sum around the second hidden layer", shapes},
                                           {"groups", "a second hidden layer in two groups", shapes},
                                           {0}};
+#endif
 
 const tg_model_kind tg_mlp_kind = {"mlp", sizeof(tg_mlp_config), config_error, build, NULL, configure, samples};
 

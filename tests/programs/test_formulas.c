@@ -145,6 +145,9 @@ START_TEST(nets_are_tested_with_a_formula_in_place_of_their_activation)
         const char *at = strstr(text, all[i].name);
         ck_assert_msg(at && sscanf(at + strlen(all[i].name), "%lf", all[i].to) == 1, "%s: %s", all[i].name, text);
     }
+    ck_assert_double_eq(csv_cell("as/runs.csv", "relu,1", "test_loss_as_mine"), mine);
+    ck_assert_double_eq(csv_cell("as/runs.csv", "relu,1", "test_loss_as_max_0_x"), test);
+    ck_assert(csv_cell("as/runs.csv", "mine,1", "test_loss_as_bfloat16") != rounded);
     ck_assert(twin == test && with_number == test && mine != test && rounded != test);
     expect_refused(train_run("compare", SMALL "--out t --test-as 'x +'"), "--test-as: 'x +': column 4, at the end");
     expect_refused(train_run("compare", SMALL "--out t --test-as relu,relu"), "--test-as: 'relu' is listed twice");

@@ -151,6 +151,23 @@ static void put_point(FILE *to, const char *point, bool values)
     }
 }
 
+/* The first run with losses of --test-as, which name the columns of all; NULL: none. */
+static const runlog_run *with_variants(const runlog *log)
+{
+    for (int run = 0; run < log->count; run++)
+        if (log->runs[run].variants > 0)
+            return &log->runs[run];
+    return NULL;
+}
+
+static double variant_of(const runlog_run *run, const char *name)
+{
+    for (int i = 0; i < run->variants; i++)
+        if (strcmp(run->variant[i].name, name) == 0)
+            return run->variant[i].loss;
+    return NAN;
+}
+
 static void put_run(const runlog *log, int number, bool known[RUNLOG_SPLITS][RUNLOG_MEASURES], FILE *to)
 {
     const runlog_run *run = &log->runs[number];
@@ -168,6 +185,9 @@ static void put_run(const runlog *log, int number, bool known[RUNLOG_SPLITS][RUN
         for (int i = 0; i < RUNLOG_MEASURES; i++)
             if (known[split][i])
                 put(to, run->net.of[split].all[i]);
+    const runlog_run *names = with_variants(log);
+    for (int i = 0; names && i < names->variants; i++)
+        put(to, variant_of(run, names->variant[i].name));
     put(to, run->count ? run->epoch[run->count - 1].seconds : NAN);
     fputc('\n', to);
 }
@@ -183,6 +203,9 @@ void runlog_write_runs(const runlog *log, FILE *to)
         for (int i = 0; i < RUNLOG_MEASURES; i++)
             if (known[split][i])
                 fprintf(to, ",%s_%s", prefixes[split], runlog_measure_fields[i].name);
+    const runlog_run *names = with_variants(log);
+    for (int i = 0; names && i < names->variants; i++)
+        fprintf(to, ",test_loss_as_%s", names->variant[i].name);
     fputs(",seconds\n", to);
     for (int run = 0; run < log->count; run++)
         put_run(log, run, known, to);

@@ -214,6 +214,8 @@ tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse)
     const tg_gradcheck_options *o = &c->options;
     if (!misuse && !(o->rtol >= 0 && o->atol >= 0 && o->value_rtol >= 0 && o->value_atol >= 0))
         misuse = "expected rtol, atol, value_rtol and value_atol of 0 or more";
+    if (!misuse && !(o->directions >= 0 && o->evaluations >= 0 && o->largest_step >= 0))
+        misuse = "expected directions, evaluations and a largest_step of 0 or more";
     c->rng = tg_rng_seed(c->options.seed);
     if (misuse)
         tg_check_try(c, refuse, &misuse);

@@ -69,6 +69,8 @@ def of_the_package():
     says("disturbed", lambda: check(square, lambda x: [x.__setitem__(i, 2 * a) for i, a in enumerate(x)] and x, list(x)))
     says("ValueError: low has 3 numbers for 1 arrays", lambda: check(square, doubled, x, low=[-2, -2, -2]))
     says("TypeError: expected low to be a number", lambda: check(square, doubled, x, low=([0, 1],)))
+    for option in ({"directions": -1}, {"evaluations": -1}, {"largest_step": -1.0}):
+        says("expected directions, evaluations and a largest_step of 0 or more", lambda: check(square, doubled, x, **option))
     says("SystemExit: 3", lambda: check(raises_later(SystemExit(3)), doubled, x))
     says("ended after", lambda: check(raises_later(KeyboardInterrupt()), doubled, x))
     says("ValueError: progress failed: ZeroDivisionError", lambda: check(square, doubled, x, progress=lambda n: 1 / 0))

@@ -142,13 +142,16 @@ void tg_check_new_table(tg_check_slope *s)
 
 /* ---- around the point ---- */
 
-/* Moves all variables away by the distance, and those of the line four times as far along it or against it: by more
- * than any two others differ. The second of a pair goes the other way. So both sides of a kink are seen, and the place
- * that wins a tie of many. */
-static void go_to_neighbour(tg_check *c, const tg_check_line *line, int number, double distance, double *away)
+/* Moves all variables away by the distance; in the first pair by a quarter as much in each look, and those of the line
+ * also four times as far along it: by more than any two others differ. The second of a pair goes the other way. So both
+ * sides of a kink are seen, the place that wins a tie of many, and the steepest slope at the tip of a cone. */
+static void go_to_neighbour(tg_check *c, const tg_check_line *line, int number, int looks, double distance,
+                            double *away)
 {
     for (int64_t i = 0; i < c->variables; i++) {
         away[i] = number % 2 == 0 ? tg_check_weight(c) * distance * c->own_scale[i] : -away[i];
+        if (number == 0)
+            away[i] = ldexp(away[i], -2 * looks);
         if (number == 0 && i >= line->from && i < line->to)
             away[i] += 4 * distance * line->direction[i];
         c->point[i] = c->moved[i] = tg_check_round(c, c->point[i] + away[i]);
@@ -162,7 +165,7 @@ static void look(tg_check *c, const tg_check_line *line, double distance, tg_che
     double *x = tg_check_numbers(c, c->variables), *away = tg_check_numbers(c, c->variables);
     memcpy(x, c->point, (size_t)c->variables * sizeof *x);
     for (int n = 0; n < 8; n++) {
-        go_to_neighbour(c, line, n, distance, away);
+        go_to_neighbour(c, line, n, a->looks, distance, away);
         tg_check_evaluate_at(c, line, c->near_step, c->ahead);
         tg_check_evaluate_at(c, line, -c->near_step, c->behind);
         memcpy(c->point, x, (size_t)c->variables * sizeof *x);

@@ -63,6 +63,50 @@ START_TEST(a_slope_outside_those_of_the_two_sides_is_wrong)
 }
 END_TEST
 
+/* |x| = sqrt(sum x^2) of `count` numbers. At 0, the tip of a cone, any vector of at most unit length is right; the first
+ * unit vector, times a factor, is on the edge of these. */
+typedef struct cone {
+    int count;
+    double factor;
+} cone;
+
+static bool length_of(const void *const *in, void *const *out, void *user)
+{
+    const cone *of = user;
+    const double *x = in[0];
+    double sum = 0;
+    for (int i = 0; i < of->count; i++)
+        sum += x[i] * x[i];
+    *(double *)out[0] = sqrt(sum);
+    return true;
+}
+
+static bool length_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    const cone *of = user;
+    const double *x = in[0], v = *(const double *)cotangents[0];
+    double length, *gradient = gradients[0];
+    length_of(in, (void *[]){&length}, user);
+    for (int i = 0; i < of->count; i++)
+        gradient[i] = length > 0 ? v * x[i] / length : v * (i == 0 ? of->factor : 0);
+    return true;
+}
+
+START_TEST(the_steepest_slope_at_the_tip_of_a_cone_is_right)
+{
+    static const int counts[] = {2, 3, 7, 16};
+    static const double tip[16] = {0};
+    for (int k = 0; k < 40; k++) {
+        cone of = {counts[k % 4], k < 20 ? 1 : 1.01};
+        const tg_black_box box = {.value = length_of, .vjp = length_vjp, .user = &of};
+        const tg_gradcheck_input in = {.shape = TG_SHAPE(of.count), .data = tip};
+        tg_gradcheck_result result = tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)k});
+        ck_assert_msg(result.status == (k < 20 ? TG_GRADCHECK_PASSED : TG_GRADCHECK_WRONG), "%d numbers, %g: %s",
+                      of.count, of.factor, result.why);
+    }
+}
+END_TEST
+
 /* f(x) with its derivative multiplied by a factor for each element. */
 enum { MANY = 4096 };
 
@@ -254,6 +298,7 @@ Suite *gradcheck_kinks_suite(void)
     tcase_add_test(tests, points_on_and_near_a_kink_are_judged_by_one_sided_differences);
     tcase_add_test(tests, a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach);
     tcase_add_test(tests, a_slope_outside_those_of_the_two_sides_is_wrong);
+    tcase_add_test(tests, the_steepest_slope_at_the_tip_of_a_cone_is_right);
     tcase_add_test(tests, a_kink_at_eight_ninths_of_a_step_is_no_agreement);
     tcase_add_test(tests, at_the_joint_of_a_squared_relu_only_its_derivative_is_right);
     tcase_add_test(tests, at_a_joint_a_step_or_where_nothing_changes_only_zero_is_right);

@@ -188,8 +188,9 @@ def check_over_constant(summary, groups, redrawn, same_folds, validates):
                 expect_close(what + " of a constant", mean, number(line[measure + "_constant"]), 1e-7, 1e-9)
                 expect_close(what + " over it", of[0], number(line[measure + "_over_constant"]), 1e-6, 1e-8)
                 if of[2] > 0:
-                    expect_close(what + " over it, low", of[0] - half, number(line[measure + "_over_constant_low"]), 1e-5, 1e-7)
-                    expect_close(what + " over it, high", of[0] + half, number(line[measure + "_over_constant_high"]), 1e-5, 1e-7)
+                    most = 1 if measure in SHARES else math.inf
+                    expect_close(what + " over it, low", max(of[0] - half, -most), number(line[measure + "_over_constant_low"]), 1e-5, 1e-7)
+                    expect_close(what + " over it, high", min(of[0] + half, most), number(line[measure + "_over_constant_high"]), 1e-5, 1e-7)
 
 
 def check_beaten(printed, groups, judged, redrawn, same_folds, validates):
@@ -273,8 +274,9 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates
     expect((better, worse, len(b)) == tuple(int(line[k]) for k in ("better", "worse", "pairs")), what, "is better in",
            line["better"], "and worse in", line["worse"], "of", line["pairs"], "and not", better, worse, len(b))
     if error > 0:
-        expect_close(what + " difference low", mean - half, number(line.get("difference_low")), 1e-5, 1e-8)
-        expect_close(what + " difference high", mean + half, number(line.get("difference_high")), 1e-5, 1e-8)
+        most = 1 if measure in SHARES else math.inf
+        expect_close(what + " difference low", max(mean - half, -most), number(line.get("difference_low")), 1e-5, 1e-8)
+        expect_close(what + " difference high", min(mean + half, most), number(line.get("difference_high")), 1e-5, 1e-8)
     p = p_of(mean, error, degrees)
     expect(close(p, number(line.get("p")), 1e-5, 1e-8), what, "p is", line.get("p"), "and not", p)
     base = 1 if measure in SHARES else estimate(theirs, None, measure, redrawn, same_folds, validates)[0]

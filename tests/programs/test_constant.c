@@ -269,6 +269,17 @@ START_TEST(a_remedy_is_for_what_others_have_learned)
 }
 END_TEST
 
+/* What the terminal advises is no text for a paper. */
+START_TEST(methods_have_no_advice_on_the_task)
+{
+    expect_fine(train_run("compare", "--data train.csv --lr 0.01 --hidden 4 --epochs 1 --seeds 2 --activations relu "
+                                     "--no-plots --paper --out told"));
+    ck_assert_msg(strstr(train_output, "inferred, override with --task"), "%s", train_output);
+    ck_assert_msg(!strstr(temporary_text("told/paper/methods.txt"), "--task"), "%s",
+                  temporary_text("told/paper/methods.txt"));
+}
+END_TEST
+
 START_TEST(the_loss_of_an_autoencoder_is_of_pixels)
 {
     expect_fine(train_run("compare", "--data glyphs --rows 140 --model autoencoder --hidden 4 --code 2 --epochs 1 "
@@ -286,6 +297,7 @@ Suite *constant_suite(void)
     suite_add_tcase(suite, programs);
     suite_add_tcase(suite, said);
     tcase_add_unchecked_fixture(programs, train_folder_make, temporary_folder_remove);
+    tcase_add_test(programs, methods_have_no_advice_on_the_task);
     tcase_add_test(programs, the_loss_of_an_autoencoder_is_of_pixels);
     tcase_add_test(programs, classes_have_their_shares);
     tcase_add_test(programs, weights_of_classes_are_for_the_loss);

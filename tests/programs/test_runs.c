@@ -133,9 +133,10 @@ START_TEST(the_summary_holds_means_intervals_and_paired_differences)
     ck_assert_double_eq_tol(atof(field(text, "\nrelu,", "best_val_loss_high")), 0.375 + t1 * 0.125, 1e-8);
     ck_assert_str_eq(field(text, "\nrelu,", "best_val_loss_difference"), "");
     ck_assert_str_eq(field(text, "\ngelu,", "pairs"), "2");
-    ck_assert_str_eq(field(text, "\ngelu,", "best_val_loss_difference"), "-0.125");    /* twice */
-    ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference"), "0.125"); /* of 0.25 and 0 */
-    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "best_val_accuracy_difference_low")), 0.125 - t1 * 0.125, 1e-8);
+    ck_assert_str_eq(field(text, "\ngelu,", "best_val_loss_difference"), "-0.125");     /* twice */
+    ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference"), "0.125");  /* of 0.25 and 0 */
+    ck_assert_str_eq(field(text, "\ngelu,", "best_val_accuracy_difference_low"), "-1"); /* of 0.125 - t1 0.125 */
+    ck_assert_double_eq_tol(atof(field(text, "\ngelu,", "best_val_loss_difference_low")), -0.125, 1e-8);
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "runs"), "1");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_mean"), "0.5");
     ck_assert_str_eq(field(text, "\n\"si,lu\",", "best_val_loss_deviation"), "");

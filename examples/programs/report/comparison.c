@@ -490,9 +490,9 @@ static void add_fields(table *t, const comparison *c, const comparison_group *gr
 {
     for (int m = 0; m < c->measure_count; m++) {
         const comparison_result *of = &group->of[m];
-        const statistics_range range = statistics_interval(&of->difference);
+        const statistics_range range = statistics_difference_interval(&of->difference, c->measures[m].share);
         const comparison_over *over = &group->over[m];
-        const statistics_range of_over = statistics_interval(&over->difference);
+        const statistics_range of_over = statistics_difference_interval(&over->difference, c->measures[m].share);
         const bool has = c->has_constant;
         const double numbers[FIELDS] = {of->value.mean,
                                         of->value.deviation,
@@ -563,7 +563,7 @@ void comparison_write_pairs(const comparison *c, FILE *to)
         comparison_pair *pairs = comparison_pairs(c, groups, count, m);
         for (int i = 0; i < count * (count - 1) / 2; i++) {
             const comparison_pair *p = &pairs[i];
-            const statistics_range range = statistics_interval(&p->difference);
+            const statistics_range range = statistics_difference_interval(&p->difference, c->measures[m].share);
             const double numbers[] = {p->pairs,
                                       p->difference.mean,
                                       range.low,

@@ -31,7 +31,7 @@ static void add_difference(const comparison_view *v, table *t, const comparison_
 {
     const comparison_measure *m = &v->c->measures[measure];
     const comparison_result *of = &group->of[measure];
-    const statistics_range range = statistics_interval(&of->difference);
+    const statistics_range range = statistics_difference_interval(&of->difference, m->share);
     const double mean = of->difference.mean, base = v->groups[0].of[measure].value.mean;
     const bool significant = (of->corrected < 0.05), interval = of->difference.error > 0;
     const int decimals = v->decimals[measure];

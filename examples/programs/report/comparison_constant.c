@@ -22,7 +22,7 @@ static void say_over(const comparison *c, const comparison_group *group, int mea
 {
     const comparison_measure *m = &c->measures[measure];
     const comparison_over *over = &group->over[measure];
-    const statistics_range range = statistics_interval(&over->difference);
+    const statistics_range range = statistics_difference_interval(&over->difference, m->share);
     const bool percent = !m->share && over->constant.mean > 0 && !m->more_is_better;
     const double unit = m->share ? 100 : percent ? 100 / over->constant.mean : 1;
     const int digits = m->share || percent ? 1 : decimals;

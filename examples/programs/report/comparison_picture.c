@@ -35,12 +35,12 @@ static picture picture_of(const comparison_picture *p)
         const double scale = m->share  ? 100
                              : percent ? 100 / p->groups[pair->a].of[p->measure].value.mean
                                        : 1,
-                     margin = scale * (pair->difference.margin > 0 ? pair->difference.margin : 0),
                      mean = scale * pair->difference.mean;
-        if (pair->pairs < 2 || !isfinite(mean) || !isfinite(margin))
+        const statistics_range range = statistics_difference_interval(&pair->difference, m->share);
+        if (pair->pairs < 2 || !isfinite(mean) || !isfinite(pair->difference.margin))
             continue;
         bar *b = &to.bars[to.count++];
-        *b = (bar){.low = mean - margin, .mean = mean, .high = mean + margin};
+        *b = (bar){.low = scale * range.low, .mean = mean, .high = scale * range.high};
         snprintf(b->label, sizeof b->label, "%.*s - %.*s", plain_length(p->groups[pair->b].name, 38),
                  p->groups[pair->b].name, plain_length(p->groups[pair->a].name, 38), p->groups[pair->a].name);
         plain_text(b->label);

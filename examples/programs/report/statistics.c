@@ -200,6 +200,13 @@ statistics_range statistics_interval(const statistics_estimate *estimate)
     return (statistics_range){estimate->mean - estimate->margin, estimate->mean + estimate->margin};
 }
 
+statistics_range statistics_difference_interval(const statistics_estimate *difference, bool of_shares)
+{
+    const statistics_range range = statistics_interval(difference);
+    const bool within = of_shares && fabs(difference->mean) <= 1; /* else it is none of shares */
+    return within ? (statistics_range){fmax(range.low, -1), fmin(range.high, 1)} : range;
+}
+
 statistics_range statistics_share_interval(const double values[], size_t count, const statistics_estimate *mean)
 {
     const statistics_estimate share = *mean;

@@ -12,6 +12,7 @@
 #define REPORT_STATISTICS_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
@@ -56,6 +57,9 @@ typedef struct {
 
 /* The interval of the mean: mean - margin to mean + margin. */
 statistics_range statistics_interval(const statistics_estimate *estimate);
+
+/* The interval of a mean difference; of one between shares, within -1 and 1. */
+statistics_range statistics_difference_interval(const statistics_estimate *difference, bool of_shares);
 
 /* The interval of the mean of shares between 0 and 1, itself within 0 and 1. It is computed on the scale asin(sqrt(x)),
  * whose slope at the mean converts the margin. `mean` is the mean of the values, with the margin to be shown. NaN for a

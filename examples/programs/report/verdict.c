@@ -48,7 +48,8 @@ static void say_difference(const verdict_facts *f, char sentence[VERDICT_SENTENC
     const statistics_estimate *d = &f->difference;
     const bool interval = d->margin > 0 && isfinite(d->margin), percent = !f->share && f->base > 0;
     const double scale = f->share ? 100 : percent ? 100 / f->base : 1, margin = scale * d->margin;
-    const double ends[2] = {scale * d->mean - margin, scale * d->mean + margin};
+    const statistics_range range = statistics_difference_interval(d, f->share);
+    const double ends[2] = {scale * range.low, scale * range.high};
     char number[2][NUMBER_TEXT];
     int decimals = decimals_of(interval ? margin : fabs(scale * d->mean), f->share || percent ? 1 : MOST_DECIMALS);
     for (int i = 0; interval && i < 2; i++) /* an end near 0 shows on which side of it it is */

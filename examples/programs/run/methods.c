@@ -114,9 +114,11 @@ void methods_print_software(const char *command, FILE *to)
 void methods_print(const experiment *e, const char *command, FILE *to)
 {
     const run_spec s = experiment_spec(e, 0);
+    run_spec said = s;
+    said.task = ""; /* of what was inferred no paper need say how to override it */
     const int seeds = e->settings.seeds, first = e->settings.run.seed;
     fputs("Data. ", to);
-    source_describe(&s, &e->from, e->from.is_text ? NULL : experiment_about(e).compared.note, to);
+    source_describe(&said, &e->from, e->from.is_text ? NULL : experiment_about(e).compared.note, to);
     fputs("\nNets and training. Activations: ", to);
     put_activations(e, to);
     fputs(". ", to);

@@ -80,6 +80,25 @@ def stencil_adjoint(v, n, first=0):
     return g
 
 
+def digamma(z):
+    """By steps to 12 and the asymptotic series, to 1e-15."""
+    below = 0.0
+    while z < 12:
+        below, z = below - 1 / z, z + 1
+    w = 1 / (z * z)
+    return below + math.log(z) - 0.5 / z - w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w / 132))))
+
+
+def beta_density(x):
+    """The logarithm of the beta distribution's density, by its parameters a and b, and where; and its gradient."""
+    a, b, z = x
+    if not (a > 0 and b > 0 and 0 < z < 1):
+        raise ValueError("outside of the domain")
+    both = digamma(a + b)
+    return ((a - 1) * math.log(z) + (b - 1) * math.log1p(-z) - math.lgamma(a) - math.lgamma(b) + math.lgamma(a + b),
+            np.array([math.log(z) - digamma(a) + both, math.log1p(-z) - digamma(b) + both, (a - 1) / z - (b - 1) / (1 - z)]))
+
+
 sky = np.array([0.02, 0.3, 0.7, 0.4, 2.1, 2.4, 2.7, 2.9])
 
 # What it is; is the gradient right; f, gradient, x; what the thread knows.
@@ -126,6 +145,10 @@ cases = [
     ("values that differ from call to call by 1e-12 (pytorch 2710)", True, lambda x: np.sin(x).sum() * (1 + 1e-12 * rng.uniform(-1, 1)), np.cos, c3, {"value_rtol": 1e-12}),
     ("the same, 3 % off", False, lambda x: np.sin(x).sum() * (1 + 1e-12 * rng.uniform(-1, 1)), lambda x: 1.03 * np.cos(x), c3, {"value_rtol": 1e-12}),
     ("a tail of 1e-30, 10 % off", False, lambda x: np.exp(-x).sum(), lambda x: -1.1 * np.exp(-x), [69.0, 70.0], {}),
+    ("a derivative of 7e-8 beside a residual of 0.56 (ceres-solver 225)", True, lambda x: 0.555855 + x[0] ** 2 * x[1], lambda x: np.array([2 * x[0] * x[1], x[0] ** 2]), [0.263672, 1.35e-7], {}),
+    ("the same, 2.6 times as large", False, lambda x: 0.555855 + x[0] ** 2 * x[1], lambda x: np.array([5.2 * x[0] * x[1], x[0] ** 2]), [0.263672, 1.35e-7], {}),
+    ("a density beside the end of its domain, behind which it raises (StatsFuns 215)", True, lambda x: beta_density(x)[0], lambda x: beta_density(x)[1], [1.3, 4e-3, 0.6], {"low": 0.0}),
+    ("the same, 1 % off in one term", False, lambda x: beta_density(x)[0], lambda x: beta_density(x)[1] * [1, 1.01, 1], [1.3, 4e-3, 0.6], {"low": 0.0}),
 ]
 
 

@@ -128,7 +128,6 @@ static void call(tg_check *c, box_function which, const double *x)
                       : which == VJP ? box->vjp(in, (const void *const *)s->cotangents, s->gradients, box->user)
                       : which == JVP ? box->jvp(in, (const void *const *)s->tangents, s->outputs, box->user)
                                      : box->jacobian(in, s->jacobian, box->user);
-    c->result.evaluations += which == JVP || which == JACOBIAN;
     if (!done && !c->opened)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "its %s returned false", names[which]);
     if (!done) { /* a call that was interrupted counts as none */
@@ -141,46 +140,57 @@ static void call(tg_check *c, box_function which, const double *x)
             tg_check_stop(c, TG_GRADCHECK_DISTURBED, "its %s changes what it is given", names[which]);
 }
 
+/* Of the Jacobian that was asked for last. */
+static double entry(const tg_check *c, int64_t row, int64_t column)
+{
+    const source *s = c->source;
+    double number;
+    get(c, (const char *)s->jacobian + (size_t)(row * c->variables + column) * size_of(c), 1, &number);
+    return number;
+}
+
 /* J u at x, from the jvp or the Jacobian. */
 static void multiply(tg_check *c, box_function which, const double *x, const double *u, double *out)
 {
     source *s = c->source;
     put_parts(c, c->parts, c->part_count, u, s->tangents);
+    c->result.evaluations++;
     call(c, which, x);
     if (which == JVP)
         get_parts(c, c->outputs, c->output_count, s->outputs, out);
     for (int64_t j = 0; which == JACOBIAN && j < c->level[0].length; j++) {
         out[j] = 0;
-        for (int64_t i = 0; i < c->variables; i++) {
-            double entry;
-            get(c, (const char *)s->jacobian + (size_t)(j * c->variables + i) * size_of(c), 1, &entry);
-            out[j] += u[i] == 0 ? 0 : entry * u[i];
-        }
+        for (int64_t i = 0; i < c->variables; i++)
+            out[j] += u[i] == 0 ? 0 : entry(c, j, i) * u[i];
     }
 }
 
-/* J^T v, by the vjp if there is one, else by J times each unit vector. */
+/* J^T v, by the vjp if there is one, or the Jacobian, else by J times each unit vector. */
 static void evaluate(tg_check *c, int level, const double *x, double *out)
 {
     source *s = c->source;
+    const double *v = c->level[0].cotangent;
     if (level == 0) {
         call(c, VALUE, x);
         get_parts(c, c->outputs, c->output_count, s->outputs, out);
         return;
     }
     if (s->box->vjp) {
-        put_parts(c, c->outputs, c->output_count, c->level[0].cotangent, s->cotangents);
+        put_parts(c, c->outputs, c->output_count, v, s->cotangents);
         call(c, VJP, x);
         get_parts(c, c->parts, c->part_count, s->gradients, out);
         return;
     }
+    if (s->box->jacobian)
+        call(c, JACOBIAN, x);
     for (int64_t i = 0; i < c->variables; i++) {
         out[i] = 0;
         s->unit[i] = 1;
-        multiply(c, s->box->jacobian ? JACOBIAN : JVP, x, s->unit, s->product);
+        if (!s->box->jacobian)
+            multiply(c, JVP, x, s->unit, s->product);
         s->unit[i] = 0;
         for (int64_t j = 0; j < c->level[0].length; j++)
-            out[i] += c->level[0].cotangent[j] * s->product[j];
+            out[i] += v[j] * (s->box->jacobian ? entry(c, j, i) : s->product[j]);
     }
 }
 

@@ -203,6 +203,17 @@ START_TEST(a_right_black_box_passes_in_every_type_by_every_product)
 }
 END_TEST
 
+/* Five products for <v, J u> are nearly all that it needs more than a vjp; not one Jacobian for each of the 12 inputs. */
+START_TEST(a_jacobian_is_computed_once_for_each_gradient)
+{
+    product p = {.type = TG_GRADCHECK_F64};
+    const tg_gradcheck_result by_vjp = check_product((tg_black_box){.vjp = vjp}, &p, 0),
+                              by_jacobian = check_product((tg_black_box){.jacobian = jacobian}, &p, 0);
+    ck_assert(by_vjp.passed && by_jacobian.passed);
+    ck_assert_int_le(by_jacobian.evaluations, by_vjp.evaluations * 3 / 2);
+}
+END_TEST
+
 START_TEST(each_fault_of_a_vjp_is_caught_in_double_and_float)
 {
     static const tg_gradcheck_status status[FAULTS] = {
@@ -524,6 +535,7 @@ Suite *gradcheck_function_suite(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, a_right_black_box_passes_in_every_type_by_every_product);
+    tcase_add_test(all, a_jacobian_is_computed_once_for_each_gradient);
     tcase_add_loop_test(all, each_fault_of_a_vjp_is_caught_in_double_and_float, RIGHT + 1, FAULTS);
     tcase_add_test(all, coarse_faults_hardly_ever_pass_in_bfloat16);
     tcase_add_test(all, a_product_that_contradicts_the_others_is_caught);

@@ -22,6 +22,7 @@ COUNT, SEED = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default
 F32, F64, I32 = 0, 1, 2
 NUMPY = {F32: np.float32, F64: np.float64, I32: np.int32}
 any_of = random.choice
+MOST = 2e8  # multiplications of a product or a convolution
 
 
 class Tensor(c.Structure):
@@ -89,11 +90,12 @@ def get(tensor):
 
 
 def size():
-    return any_of([1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257])
+    small = [1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 96, 100, 127, 128, 129, 200, 257]
+    return any_of(small + [272, 273, 384, 513, 820, 1025, 2048])  # these exceed panels of products and what lies close in rows
 
 
 def sizes(most, axes=5):
-    dims = [any_of([1, 2, 3, 5, 16, 17, 40]) for _ in range(random.randint(1, axes))]
+    dims = [any_of([1, 2, 3, 5, 16, 17, 40, 257, 1025]) for _ in range(random.randint(1, axes))]
     while math.prod(dims) > most:
         dims.pop()
     return dims
@@ -102,15 +104,18 @@ def sizes(most, axes=5):
 def convolution(axes):
     groups, channels, outputs = (
         any_of([1, 1, 1, 2, 3]),
-        any_of([1, 2, 3, 8, 16, 17, 20, 32, 33, 48, 64]),
-        any_of([1, 3, 16, 18, 24, 32, 40, 64]),
+        any_of([1, 2, 3, 8, 16, 17, 20, 32, 33, 48, 64, 160]),
+        any_of([1, 3, 16, 18, 24, 32, 40, 64, 200]),
     )
     kernel, stride, dilation = (
-        [any_of(of) for _ in range(axes)] for of in ([1, 2, 3, 3, 3, 4, 5, 6, 7, 9], [1, 1, 1, 2, 3], [1, 1, 1, 2, 3])
+        [any_of(of) for _ in range(axes)]
+        for of in ([1, 2, 3, 3, 3, 4, 5, 6, 7, 9] + [66, 4097][: 3 - axes], [1, 1, 1, 2, 3], [1, 1, 1, 2, 3])
     )
     padding = [any_of([0, k // 2 * d, random.randint(0, 4)]) for k, d in zip(kernel, dilation)]
     least = [max(1, (k - 1) * d + 1 - 2 * p) for k, d, p in zip(kernel, dilation, padding)]
-    image = [n + random.randint(0, any_of([0, 3, 9, 24])) for n in least]
+    image = [n + random.randint(0, any_of([0, 3, 9, 24, 130])) for n in least]
+    if groups * channels * outputs * math.prod(kernel) * math.prod(image) > MOST:
+        return convolution(axes)
     inputs = [
         numbers(any_of([1, 2, 5]), groups * channels, *image),
         numbers(groups * outputs, channels, *kernel),
@@ -134,20 +139,78 @@ def conv1d():
 
 
 def pool():
-    kind, kernel, stride = any_of(["max", "average"]), [random.randint(1, 5) for _ in "hw"], [random.randint(1, 4) for _ in "hw"]
+    kind, axes = any_of(["max", "average"]), any_of([1, 2, 2])
+    kernel, stride = [random.randint(1, 5) for _ in range(axes)], [random.randint(1, 4) for _ in range(axes)]
+    dilation = [any_of([1, 1, 2, 3]) if kind == "max" else 1 for _ in kernel]
     padding = [random.randint(0, k // 2) for k in kernel]
-    x = numbers(any_of([1, 2, 5]), any_of([1, 3, 16, 33]), *[max(1, k - 2 * p) + random.randint(0, 30) for k, p in zip(kernel, padding)])
-    ours, theirs = function(kind + "_pool2d", "tiiw"), F.max_pool2d if kind == "max" else F.avg_pool2d
+    least = [max(1, (k - 1) * d + 1 - 2 * p) for k, d, p in zip(kernel, dilation, padding)]
+    x = numbers(any_of([1, 2, 5]), any_of([1, 3, 16, 33]), *[n + random.randint(0, any_of([30, 130])) for n in least])
+    ours = function("%s_pool%dd" % (kind, axes), "t" + "i" * axes + "w")
+    theirs = {"max": [F.max_pool1d, F.max_pool2d], "average": [F.avg_pool1d, F.avg_pool2d]}[kind][axes - 1]
     return (
         [x],
-        lambda x: ours(x, *kernel, Window(stride, padding)),
-        lambda x: theirs(x, kernel, stride, padding),
-        (kind, kernel, stride, padding),
+        lambda x: ours(x, *kernel, Window(stride, padding, dilation)),
+        lambda x: theirs(x, kernel, stride, padding, *[dilation][: kind == "max"]),
+        (kind, kernel, stride, padding, dilation),
+    )
+
+
+def windows_of():
+    """Windows, and the sizes of images that have some: kernel, stride, dilation, padding, image, number of windows."""
+    kernel, stride, dilation = ([any_of(of) for _ in "hw"] for of in ([1, 2, 3, 5], [1, 1, 2, 3], [1, 1, 2]))
+    padding = [random.randint(0, 3) for _ in "hw"]
+    image = [max(1, (k - 1) * d + 1 - 2 * p) + random.randint(0, 20) for k, d, p in zip(kernel, dilation, padding)]
+    counts = [(n + 2 * p - (k - 1) * d - 1) // s + 1 for n, p, k, d, s in zip(image, padding, kernel, dilation, stride)]
+    return kernel, stride, dilation, padding, image, counts
+
+
+def unfold():
+    kernel, stride, dilation, padding, image, counts = windows_of()
+    batch, channels, window = any_of([1, 2, 5]), any_of([1, 3, 17]), Window(stride, padding, dilation)
+    about = kernel, stride, dilation, padding
+    if any_of([True, False]):
+        return (
+            [numbers(batch, channels, *image)],
+            lambda x: function("unfold", "tllw")(x, *kernel, window),
+            lambda x: F.unfold(x, kernel, dilation, padding, stride)
+            .view(batch, channels, *kernel, *counts)
+            .permute(1, 2, 3, 0, 4, 5),
+            about,
+        )
+    return (
+        [numbers(channels, *kernel, batch, *counts)],
+        lambda x: function("fold", "tllw")(x, *image, window),
+        lambda x: F.fold(x.permute(3, 0, 1, 2, 4, 5).reshape(batch, -1, math.prod(counts)), image, kernel, dilation, padding, stride),
+        about,
+    )
+
+
+def convolution_grads():
+    kernel, stride, dilation, padding, image, counts = windows_of()
+    groups, channels, outputs, batch = any_of([1, 1, 2]), any_of([1, 3, 16, 33]), any_of([1, 5, 16, 20]), any_of([1, 2, 9])
+    window, by_weight = Window(stride, padding, dilation, groups), any_of([True, False])
+    cotangent, images = numbers(batch, groups * outputs, *counts), numbers(batch, groups * channels, *image)
+    weight = numbers(groups * outputs, channels, *kernel)
+
+    def gradient(cotangent, other):
+        one = torch.zeros(weight.shape if by_weight else images.shape, dtype=torch.double, requires_grad=True)
+        image_and_weight = (other, one) if by_weight else (one, other)
+        y = F.conv2d(*image_and_weight, None, stride, padding, dilation, groups)
+        return torch.autograd.grad(y, one, cotangent, create_graph=True)[0]
+
+    ours = function("conv2d_grad_" + ("weight" if by_weight else "image"), "ttllw")
+    return (
+        [cotangent, images if by_weight else weight],
+        lambda a, b: ours(a, b, *(kernel if by_weight else image), window),
+        gradient,
+        (by_weight, stride, padding, dilation, groups),
     )
 
 
 def matmul():
     m, k, n, lead = size(), size(), size(), any_of([[], [], [1], [3], [2, 3], [16]])
+    if math.prod(lead) * m * k * n > MOST:
+        return matmul()
     of = [[any_of([1, d, d]) for d in lead] if any_of([0, 0, 0, 1]) == 0 else [] for _ in "ab"]
     a, b = any_of([True, False]), any_of([True, False])
     inputs = [numbers(*of[0], *((k, m) if a else (m, k))), numbers(*of[1], *((n, k) if b else (k, n)))]
@@ -157,6 +220,8 @@ def matmul():
 
 def linear():
     k, n, lead, groups = size(), size(), any_of([[], [size()], [3, size()]]), any_of([1, 1, 2, 4])
+    if math.prod(lead) * groups * k * n > MOST:
+        return linear()
     ours = function("grouped_linear", "tttl") if groups > 1 else function("linear", "ttt")
     return (
         [numbers(*lead, groups * k), numbers(groups * n, k), numbers(groups * n)],
@@ -167,23 +232,24 @@ def linear():
     )
 
 
-def attend(q, k, v, causal):
-    scores = q @ k.mT / q.shape[-1] ** 0.5
+def attend(q, k, v, causal, mask=1):
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(torch.tensor(mask) == 0, -math.inf)
     if causal:
         scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1).bool(), -math.inf)
-    return torch.softmax(scores, -1) @ v
+    blind = (scores == -math.inf).all(-1, keepdim=True)
+    return torch.softmax(scores.masked_fill(blind, 0), -1).masked_fill(blind, 0) @ v
 
 
 def attention():
     lead, causal, n = any_of([[], [2], [3, 2]]), any_of([True, False]), any_of([1, 4, 8, 16, 32, 33])
-    queries = any_of([1, 2, 5, 16, 33, 64, 65, 130])
-    keys = queries if causal else any_of([1, 2, 5, 16, 33, 65, 130])
+    queries, keys = (any_of([1, 2, 5, 16, 33, 64, 65, 130, 300]) for _ in "qk")
+    mask = (generator.random(any_of([[], [keys], [queries, keys], [*lead, 1, keys]])) < any_of([0.3, 0.9, 1])).astype(float)
     ours = function("scaled_dot_product_attention", "ttttb")
     return (
         [numbers(*lead, queries, n), numbers(*lead, keys, n), numbers(*lead, keys, any_of([1, 4, 16, 33]))],
-        lambda q, k, v: ours(q, k, v, Tensor(), causal),
-        lambda q, k, v: attend(q, k, v, causal),
-        causal,
+        lambda q, k, v: ours(q, k, v, put(mask, dtype) if mask.ndim else Tensor(), causal),
+        lambda q, k, v: attend(q, k, v, causal, mask if mask.ndim else 1),
+        (causal, mask.shape),
     )
 
 
@@ -191,24 +257,31 @@ def self_attention():
     heads, n, positions, causal = (
         any_of([1, 2, 3, 4, 8]),
         any_of([1, 2, 4, 8, 16, 32, 33]),
-        any_of([1, 2, 3, 16, 17, 31, 64, 65, 129]),
+        any_of([1, 2, 3, 16, 17, 31, 64, 65, 129, 300]),
         any_of([True, False]),
     )
     shared = any_of([of for of in range(1, heads + 1) if heads % of == 0])
-    ours = function("self_attention", "tllb")
+    ours, last = function("self_attention", "tllb"), causal and any_of([True, False])
 
     def theirs(x):
         parts = [y.unflatten(-1, (-1, n)).transpose(-2, -3) for y in x.split([heads * n, shared * n, shared * n], -1)]
         q, k, v = parts[0], *(y.repeat_interleave(heads // shared, -3) for y in parts[1:])
-        return attend(q, k, v, causal).transpose(-2, -3).flatten(-2)
+        y = attend(q, k, v, causal).transpose(-2, -3).flatten(-2)
+        return y[..., -1:, :] if last else y
 
     x = numbers(*any_of([[], [1], [3]]), positions, (heads + 2 * shared) * n)
-    return [x], lambda x: ours(x, heads, shared, causal), theirs, (heads, shared, n, causal)
+    return (
+        [x],
+        lambda x: function("self_attention_last", "tll")(x, heads, shared) if last else ours(x, heads, shared, causal),
+        theirs,
+        (heads, shared, n, causal, last),
+    )
 
 
 def norm():
-    kind, n, epsilon = any_of(["layer", "rms", "batch", "group"]), any_of([2, 4, 8, 16, 17, 33, 64]), any_of([1e-5, 1e-3])
-    x = numbers(size() + 1, any_of([1, 3]), n) if kind in ("layer", "rms") else numbers(any_of([2, 3, 33]), n, *any_of([[7], [5, 11]]))
+    kind, n, epsilon = any_of(["layer", "rms", "batch", "group"]), any_of([2, 4, 8, 16, 17, 33, 64, 257, 513]), any_of([1e-5, 1e-3])
+    rows, images = (any_of([1, 2, 17, 130]), any_of([1, 3])), (any_of([2, 3, 33]), n, *any_of([[7], [5, 11]]))
+    x = numbers(*rows, n) if kind in ("layer", "rms") else numbers(*images)
     w, b, groups = numbers(n), numbers(n), any_of([g for g in range(1, n + 1) if n % g == 0])
     ours = function(kind + "_norm", {"rms": "ttd", "group": "tittd"}.get(kind, "tttd"))
     theirs = {
@@ -223,15 +296,19 @@ def norm():
 
 
 def softmax():
-    dims = any_of([[size()], [size(), size()], [3, size(), size()]])
-    kind, axis = any_of(["softmax", "log_softmax", "cumsum"]), random.randrange(len(dims))
+    dims = any_of([[size()], [any_of([1, 3, 17, 130]), size()], [3, 5, size()], [2, size(), 33], [2, 8193]])
+    kind, axis = any_of(["softmax", "log_softmax", "causal_softmax", "cumsum"]), random.randrange(len(dims))
+    if kind == "causal_softmax" and len(dims) > 1:
+        hidden = torch.ones(dims[-2:]).triu(1).bool()
+        return [numbers(*dims)], function(kind, "t"), lambda x: torch.softmax(x.masked_fill(hidden, -math.inf), -1), (kind, dims)
+    kind = "softmax" if kind == "causal_softmax" else kind
     if kind == "cumsum":
         return [numbers(*dims)], lambda x: function(kind, "tib")(x, axis, False), lambda x: x.cumsum(axis), (kind, axis)
     return [2 * numbers(*dims)], lambda x: function(kind, "ti")(x, axis), lambda x: getattr(torch, kind)(x, axis), (kind, axis)
 
 
 def cross_entropy():
-    dims, smoothing = any_of([[size() + 1], [size(), size() + 1], [3, 5, size() + 1]]), any_of([0, 0.1])
+    dims, smoothing = any_of([[size() + 1], [130, size() + 1], [3, 5, size() + 1], [2000, 10]]), any_of([0, 0.1])
     labels = generator.integers(0, dims[-1], dims[:-1])
     ignored = 0 if np.any(labels) else -1
     return (
@@ -248,14 +325,18 @@ def reduction():
     dims = sizes(300000)
     axes, kind, keep = (
         sorted(random.sample(range(len(dims)), random.randint(1, len(dims)))),
-        any_of(["sum", "max", "min", "logsumexp"]),
+        any_of(["sum", "max", "min", "logsumexp", "var", "norm"]),
         any_of([True, False]),
     )
-    theirs = {"sum": torch.sum, "max": torch.amax, "min": torch.amin, "logsumexp": torch.logsumexp}[kind]
+    if math.prod(dims[axis] for axis in axes) == 1:  # where the norm's second derivative is only rounding
+        kind = "sum"
+    theirs = {"sum": torch.sum, "max": torch.amax, "min": torch.amin, "var": torch.var, "norm": torch.linalg.vector_norm}
     return (
         [numbers(*dims)],
-        lambda x: function(kind + "_over", "tab")(x, Axes(axes), keep),
-        lambda x: theirs(x, axes, keepdim=keep),
+        lambda x: function("var_over", "taib")(x, Axes(axes), 1, keep)
+        if kind == "var"
+        else function(kind + "_over", "tab")(x, Axes(axes), keep),
+        lambda x: theirs.get(kind, torch.logsumexp)(x, dim=axes, keepdim=keep),
         (kind, axes, keep),
     )
 
@@ -268,6 +349,25 @@ def pair():
     a, b = (numbers(*d) for d in of)
     b = np.float32(b + 3 * np.sign(b)).astype(float) if kind == "div" else b
     return [a, b], function(kind, "tt"), getattr(torch, kind), kind
+
+
+def three():
+    dims = sizes(20000, 3)
+    of = [[any_of([1, d, d]) for d in dims][any_of([0, 0, 1, 2]) :] for _ in "abc"]
+    condition = (numbers(*of[0]) > 0).astype(float)
+    if any_of([True, False]):
+        return [numbers(*d) for d in of], function("mul_add", "ttt"), lambda a, b, c_: a * b + c_, of
+    return (
+        [numbers(*d) for d in of[1:]],
+        lambda a, b: function("where", "ttt")(put(condition, dtype), a, b),
+        lambda a, b: torch.where(torch.tensor(condition) != 0, a, b),
+        of,
+    )
+
+
+def channel_moments():
+    x = numbers(any_of([2, 3, 17]), any_of([1, 5, 33]), any_of([1, 7, 16, 300]))
+    return [x], function("channel_moments", "t"), lambda x: torch.stack([x.mean((0, 2)), x.var((0, 2))]), None
 
 
 def move():
@@ -345,6 +445,8 @@ OPERATIONS = [
     conv2d,
     conv1d,
     pool,
+    unfold,
+    convolution_grads,
     matmul,
     linear,
     attention,
@@ -354,6 +456,8 @@ OPERATIONS = [
     cross_entropy,
     reduction,
     pair,
+    three,
+    channel_moments,
     move,
     concat,
     pad,
@@ -386,6 +490,7 @@ def derivatives(outputs, inputs, cotangents, create_graph):
 
 
 def try_one(make, seed):
+    global dtype
     dtype = any_of([F32, F32, F32, F64])
     tolerance = 3e-4 if dtype == F32 else 1e-9
     arrays, our_function, their_function, about = make()
@@ -413,6 +518,7 @@ torch.set_num_threads(1)
 for seed in range(SEED, SEED + COUNT):
     random.seed(seed)
     generator = np.random.default_rng(seed)
+    function("set_threads", "i", None)(any_of([1, 3]))
     tape = function("tape_new", "", c.c_void_p)()
     try_one(chosen[seed % len(chosen)], seed)
     function("tape_free", "p", None)(tape)

@@ -462,6 +462,10 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     char config[PATH_MAX];
     if (!t->s.run.out)
         return tg_fail(error, "--resume needs --out");
+    snprintf(config, sizeof config, "%s/runs", t->s.run.out);
+    if (access(config, R_OK) == 0)
+        return tg_fail(error, "--resume: %.300s holds a comparison, which the same command of compare continues",
+                       t->s.run.out);
     snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
     const bool saved = access(config, R_OK) == 0;
     snprintf(config, sizeof config, "%s/config.json", t->s.run.out);

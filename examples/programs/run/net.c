@@ -249,6 +249,18 @@ bool net_residual_is_idle(const net_spec *spec)
     return true;
 }
 
+/* Adds the options to a refusal of the library, which does not know them. */
+static void say_options(const net_spec *spec, tg_error *error)
+{
+    char refused[sizeof error->text];
+    snprintf(refused, sizeof refused, "%s", error->text);
+    if (strstr(refused, "image"))
+        tg_fail(error, "%.300s, here of %dx%d; choose %s, or --model mlp", refused, spec->image_height,
+                spec->image_width, strcmp(spec->model, "vit") == 0 ? "another --patch" : "fewer blocks (--filters 16)");
+    else if (strstr(refused, "equal_width"))
+        tg_fail(error, "--unit-groups of a gated activation needs --gated width");
+}
+
 tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error)
 {
     tg_error problem = {""};
@@ -257,7 +269,11 @@ tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error)
     bool option = false;
     for (const program_option *o = net_options; o->name; o++)
         option |= strlen(o->name) == length && strncmp(o->name, problem.text, length) == 0;
-    return model ? model : (tg_fail(error, "%s%s", option ? "--" : "", problem.text), NULL);
+    if (!model) {
+        tg_fail(error, "%s%s", option ? "--" : "", problem.text);
+        say_options(spec, error);
+    }
+    return model;
 }
 
 const tg_mlp *net_mlp(const tg_model *model)

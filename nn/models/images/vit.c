@@ -10,7 +10,7 @@ static const char *config_error(const void *config)
     if (tg_images_error(c->channels, c->height, c->width))
         return tg_images_error(c->channels, c->height, c->width);
     if (c->patch < 1 || c->height % c->patch != 0 || c->width % c->patch != 0)
-        return "height and width of the images must divide by the side of the patches";
+        return "the side of the patches must divide height and width of the images";
     if (!tg_is_size(c->outputs))
         return TG_SIZE_ERROR("the number of outputs");
     if (tg_blocks_error(c->layers, &c->block))

@@ -44,10 +44,10 @@ static bool is_usable(const tg_check *c, const tg_check_slope *s)
            rounding <= c->coarse * fmax(size, s->values) + s->floor + 4 * TG_SAFETY * TG_SAFETY * s->promised;
 }
 
-/* The derivative and the difference are both 0 up to rounding. */
-static bool is_lost(const tg_check_slope *s)
+/* The derivative and the difference are both 0 up to rounding, and not for want of evaluations. */
+static bool is_lost(const tg_check *c, const tg_check_slope *s)
 {
-    return fmax(fabs(s->analytic), fabs(s->best.value)) <= s->lost;
+    return (!c->over || isfinite(s->best.error)) && fmax(fabs(s->analytic), fabs(s->best.value)) <= s->lost;
 }
 
 /* Adds a row; true if no more are needed. */
@@ -190,7 +190,7 @@ static void judge(tg_check *c, const tg_check_line *line, const tg_check_slope *
     const double rounding = rounding_of(c, s, &s->best), uncertain = TG_SAFETY * s->best.error + rounding;
     const int64_t moving = line->to - line->from;
     const bool usable = is_usable(c, s);
-    if (s->settled || ((usable || is_lost(s)) && agrees(c, s, s->best.value, s->best.value, uncertain))) {
+    if (s->settled || ((usable || is_lost(c, s)) && agrees(c, s, s->best.value, s->best.value, uncertain))) {
         set(c, s, s->best.value, s->settled ? rounding : uncertain, TG_GRADCHECK_PASSED, v);
         v->kinks = s->kink > 0;
     } else if (tg_check_is_too_small(c, line, c->first))

@@ -71,6 +71,7 @@ def of_the_package():
     says("TypeError: expected low to be a number", lambda: check(square, doubled, x, low=([0, 1],)))
     for option in ({"directions": -1}, {"evaluations": -1}, {"largest_step": -1.0}):
         says("expected directions, evaluations and a largest_step of 0 or more", lambda: check(square, doubled, x, **option))
+    says("nothing was compared", lambda: check(lambda x: 1.0, lambda x: [0.0], [2.0], evaluations=5))
     says("SystemExit: 3", lambda: check(raises_later(SystemExit(3)), doubled, x))
     says("ended after", lambda: check(raises_later(KeyboardInterrupt()), doubled, x))
     says("ValueError: progress failed: ZeroDivisionError", lambda: check(square, doubled, x, progress=lambda n: 1 / 0))
@@ -83,6 +84,7 @@ def of_the_pipe():
     at = np.array(x)
     says("passed", lambda: check(lambda x: x * x, lambda x: 2 * x, 1.5))
     says("passed", lambda: check(lambda x: float((x * x).sum()), lambda x: 2 * x, at, evaluations=np.int64(90), rtol=np.float32(1e-3)))
+    says("passed", lambda: check(lambda x: np.abs(x).sum(), np.sign, at))
     says("TypeError: expected a vjp or a jvp", lambda: check(lambda x: x * x, None, at))
     says("complex numbers have no gradient here", lambda: check(lambda x: x * x + 0j, lambda x, v: 2 * x * v, at))
     says("expected rtol, atol", lambda: check(lambda x: x * x, lambda x, v: 2 * x * v, at, rtol=-1))

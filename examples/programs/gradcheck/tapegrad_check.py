@@ -153,6 +153,8 @@ def _library_of(x):
 
 def _parameters(f):
     """The names of the parameters that f must be given by position; None if it does not say."""
+    if isinstance(f, np.ufunc):
+        return [f"input {i}" for i in range(f.nin)]
     try:
         parameters = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):

@@ -155,6 +155,10 @@ START_TEST(notes_say_of_which_samples_intervals_are)
                       strstr(train_output, "intervals do not allow for training samples that folds share.") &&
                       !strstr(train_output, "intervals allow"),
                   "%.3000s", train_output);
+    expect_fine(train_run("compare", MOONS "--seeds 1 --out e"));
+    ck_assert_msg(strstr(train_output, "One seed, and so one split: nothing says what another would change.") &&
+                      !strstr(train_output, "intervals allow") && !strstr(train_output, "redrawn"),
+                  "%.3000s", train_output);
     expect_fine(train_run("compare", MOONS "--folds 2 --seeds 1 --out c"));
     ck_assert_msg(strstr(train_output, "over 2 folds and their test samples; folds share most training samples.") !=
                       NULL,

@@ -304,6 +304,23 @@ static const char *headline(const char *relations)
     return sentence;
 }
 
+START_TEST(a_headline_that_is_too_long_is_not_cut)
+{
+    enum { COUNT = 20 };
+    static char text[COUNT][40];
+    static const char *names[COUNT];
+    static int of[COUNT * COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text[i], sizeof text[i], "an_activation_of_a_long_name_%d", i);
+        names[i] = text[i];
+        for (int j = i + 1; j < COUNT; j++)
+            of[i * COUNT + j] = j > i + 2 ? VERDICT_DIFFER | VERDICT_HERE : 0;
+    }
+    verdict_headline(names, of, COUNT, "6 seeds", sentence);
+    ck_assert_str_eq(sentence, "20 forms, of which an_activation_of_a_long_name_0 has the best mean: see the pairs");
+}
+END_TEST
+
 START_TEST(a_headline_says_which_groups_differ)
 {
     ck_assert_str_eq(headline("======"), "a, b, c and d cannot be told apart");
@@ -1006,6 +1023,7 @@ Suite *report_suite(void)
     tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);
     tcase_add_test(tests, tables_without_columns_and_with_many_are_printed);
     tcase_add_test(tests, a_verdict_says_what_the_interval_says);
+    tcase_add_test(tests, a_headline_that_is_too_long_is_not_cut);
     tcase_add_test(tests, a_headline_says_which_groups_differ);
     tcase_add_test(tests, enough_seeds_are_known_numbers);
     tcase_add_test(tests, a_loss_that_still_falls_is_seen);

@@ -365,13 +365,10 @@ static void say_all_weaker(const char *const names[], const int of[], int count,
     say_weaker(names, of, count, begin, end, VERDICT_UNANIMOUS, in_all, &link, sentence);
 }
 
-void verdict_headline(const char *const names[], const int of[], int count, const char *pairs,
-                      char sentence[VERDICT_SENTENCE])
+static void say_all(const char *const names[], const int of[], int count, const char *pairs,
+                    char sentence[VERDICT_SENTENCE])
 {
-    *sentence = '\0';
-    if (count > MOST_NAMES)
-        say(sentence, "%d forms: see the pairs", count);
-    else if (any_pair(of, count, false) & VERDICT_DIFFER) {
+    if (any_pair(of, count, false) & VERDICT_DIFFER) {
         say_relations(names, of, count, sentence);
         say_all_weaker(names, of, count, 0, count, pairs, sentence);
     } else if (any_pair(of, count, false) || !say_order(names, of, count, pairs, sentence)) {
@@ -381,4 +378,18 @@ void verdict_headline(const char *const names[], const int of[], int count, cons
             say_all_weaker(names, of, count, begin, end, pairs, sentence);
         }
     }
+}
+
+void verdict_headline(const char *const names[], const int of[], int count, const char *pairs,
+                      char sentence[VERDICT_SENTENCE])
+{
+    enum { CUT = VERDICT_SENTENCE - 4 }; /* a cut sentence ends with a whole character */
+    *sentence = '\0';
+    if (count <= MOST_NAMES)
+        say_all(names, of, count, pairs, sentence);
+    if (count <= MOST_NAMES && strlen(sentence) < CUT)
+        return;
+    *sentence = '\0'; /* half of a sentence would be another one */
+    say(sentence, "%d forms, of which %.*s has the best mean: see the pairs", count, plain_length(names[0], NAME),
+        names[0]);
 }

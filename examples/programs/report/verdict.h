@@ -52,7 +52,8 @@ enum {
 };
 
 /* All groups in one sentence, without a full stop: which cannot be told apart, and which are better. `names` are sorted
- * from the best to the worst; of[i * count + j], i < j, is what is known of i and j; `pairs` is "10 seeds". */
+ * from the best to the worst; of[i * count + j], i < j, is what is known of i and j; `pairs` is "10 seeds". Where that
+ * is too long, the sentence names the best one alone. */
 void verdict_headline(const char *const names[], const int of[], int count, const char *pairs,
                       char sentence[VERDICT_SENTENCE]);
 

@@ -45,6 +45,8 @@ static const char *split_of(const experiment *e)
                            "seeds share.";
     if (fixed)
         return "The split is fixed: intervals do not cover the effect of another split.";
+    if (e->settings.seeds == 1)
+        return "One seed, and so one split: nothing says what another would change.";
     if (grouped)
         return "Groups are redrawn per seed, the same for all activations; intervals allow for groups that seeds "
                "share.";

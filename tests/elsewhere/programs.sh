@@ -112,6 +112,23 @@ both gradcheck --list
 both train --data csv:Blüte-цветок.csv --epochs 2 --no-plots --out Übung
 both emit --model model
 
+# Ctrl-C in a console stops the run there after a step, and --resume continues to the files of the run here that was not stopped.
+if command -v script > /dev/null; then
+    checks=$((checks + 1))
+    long="--data csv:iris.csv --epochs 3000 --no-plots --out long"
+    (cd "$folder/here" && "$here/bin/train" $long > err-long.txt 2>&1)
+    cd "$folder/there"
+    ({
+        tries=0
+        until [ -s long/last.safetensors ] || [ $((tries += 1)) = 600 ]; do sleep 0.1; done
+        printf '\003'
+        sleep 10
+    } | script -qec "wine '$folder/bin/train.exe' $long" /dev/null > err-console.txt 2>&1) && status=0 || status=$?
+    [ $status = 130 ] || { echo "Ctrl-C: status $status"; failed=$((failed + 1)); }
+    wine "$folder/bin/train.exe" --resume --out long > err-long.txt 2>&1 || echo "train --resume: status $? (Wine)"
+    cd "$tree"
+fi
+
 # Seconds that a run took, and the folder of a program in a command, are left out.
 plain() {
     case $1 in

@@ -81,6 +81,9 @@ typedef struct record_files {
 bool record_continue(record_files *files, const char *folder, long step, bool whole, tg_error *error);
 void record_close(record_files *files);
 
+/* Closes the file of pending losses before record_conclude removes it: Windows removes no open file. */
+void record_end_pending(record_files *files);
+
 /* False if the file cannot be written. */
 bool record_put_epoch(record_files *files, const runlog_epoch *epoch);
 bool record_put_loss(record_files *files, long step, double loss);

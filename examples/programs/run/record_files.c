@@ -429,6 +429,13 @@ bool record_put_pending(record_files *files, long step)
            put_row(files->states, (double[]){(double)step, files->pending.sum, (double)files->pending.count}, 3);
 }
 
+void record_end_pending(record_files *files)
+{
+    if (files->states)
+        fclose(files->states);
+    files->states = NULL;
+}
+
 void record_close(record_files *files)
 {
     FILE *const open[] = {files->curves, files->steps, files->states};

@@ -573,8 +573,10 @@ bool run_measure(trainer *r, const tg_fit_rows *rows, runlog_measures *m)
 bool run_conclude(trainer *r, run_measurer *measure, tg_error *error)
 {
     runlog_run results = runlog_run_new();
-    const bool fine = measure(r, &results, error) && record_conclude(r->setup.folder, &results, error) &&
-                      (record_put_test(r->board, &results, r->setup.folder) || tg_fail(error, "%s", no_board));
+    bool fine = measure(r, &results, error);
+    record_end_pending(&r->files);
+    fine = fine && record_conclude(r->setup.folder, &results, error) &&
+           (record_put_test(r->board, &results, r->setup.folder) || tg_fail(error, "%s", no_board));
     runlog_run_free(&results);
     if (fine && (r->setup.numbers_only || tg_fit_diverged(r->fit))) {
         files_remove(r->setup.folder, "last.safetensors");

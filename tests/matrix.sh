@@ -124,7 +124,7 @@ row musl "musl: the library as one file" "" elsewhere musl
 row windows "Windows by mingw-w64 and Wine: the same" "" elsewhere windows
 row programs "programs on Windows: Linux's bytes" "" tests/elsewhere/programs.sh "$work/programs"
 row windows-clang "Windows by zig and Wine: the library as one file" "" elsewhere windows-clang
-for platform in windows-arm64 macos-arm64 macos-x86-64 freebsd; do
+for platform in windows-arm64 macos-arm64 macos-x86-64 freebsd openbsd; do
     row $platform "$platform by zig: compiled and linked" "" elsewhere $platform
 done
 row s390x "s390x, big-endian, by qemu-user: the same" "" elsewhere s390x

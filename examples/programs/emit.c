@@ -315,7 +315,7 @@ int main(int argc, char **argv)
     bool fine = !conflict(&s);
     if (!fine)
         tg_fail(&error, "%s", conflict(&s));
-    fine = fine && (c = tg_card_read(s.model, &error)) && spares(&s, c, &error) &&
+    fine = fine && (c = card_read(s.model, &error)) && spares(&s, c, &error) &&
            (!s.train || !(c->weights || c->class_weight) ||
             tg_fail(&error, "--train: the model was trained with weights of rows or classes, and a step has none")) &&
            (model = card_model(c, NULL, NULL, &error)) && export_model(&s, c, model, &error);

@@ -11,7 +11,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,15 +302,6 @@ static bool work(const predict_settings *s, const tg_card *c, const tg_model *mo
     return fine;
 }
 
-/* False, with the error, for the folder of a comparison, which has no net of its own. */
-static bool is_no_comparison(const char *model, tg_error *error)
-{
-    char runs[PATH_MAX], best[PATH_MAX];
-    return snprintf(runs, sizeof runs, "%s/runs", model) >= PATH_MAX || access(runs, F_OK) != 0 ||
-           snprintf(best, sizeof best, "%s/best.safetensors", model) >= PATH_MAX || access(best, F_OK) == 0 ||
-           tg_fail(error, "%.200s holds a comparison: predict with one of its runs, " ADVICE_RUN, model, model);
-}
-
 int main(int argc, char **argv)
 {
     predict_settings s = {
@@ -322,7 +312,7 @@ int main(int argc, char **argv)
     options_parse(&program, argc, argv, &s);
     bool fine = s.model || tg_fail(&error, "--model FILE is missing; see --help");
     fine = fine && spec_take_products(s.products, &error);
-    fine = fine && is_no_comparison(s.model, &error) && (c = tg_card_read(s.model, &error));
+    fine = fine && (c = card_read(s.model, &error));
     if (fine && conflict(c, &s))
         fine = tg_fail(&error, "%s", conflict(c, &s));
     fine = fine && (model = card_model(c, s.weights, s.rename, &error));

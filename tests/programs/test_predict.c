@@ -196,9 +196,9 @@ START_TEST(a_run_of_a_comparison_is_asked_for_its_predictions)
 {
     expect_fine(train_run("compare", "--data moons --rows 60 --epochs 1 --seeds 1 --activations relu --no-plots "
                                      "--keep-models --out c"));
-    expect_refused(
-        train_run("predict", "--model c --data csv:train.csv"),
-        "c holds a comparison: predict with one of its runs, --model c/runs/NAME, which --keep-models keeps");
+    expect_refused(train_run("predict", "--model c --data csv:train.csv"),
+                   "c holds a comparison: use one of its runs, --model c/runs/NAME, which --keep-models keeps");
+    expect_refused(train_run("emit", "--model c"), "emit: c holds a comparison: use one of its runs, --model c/runs/");
     expect_refused(train_run("train", "--resume --out c"), "--resume: c holds a comparison");
     temporary_write("two.csv", "0.5,-0.5\n", 9);
     expect_fine(train_run("predict", "--model c/runs/relu-seed1 --data csv:two.csv --header no"));

@@ -302,6 +302,17 @@ bool card_start(const run_spec *s, tg_model *model, const run_source *from, cons
     return fine;
 }
 
+tg_card *card_read(const char *model, tg_error *error)
+{
+    char runs[PATH_MAX], best[PATH_MAX];
+    const bool compares = snprintf(runs, sizeof runs, "%s/runs", model) < PATH_MAX && access(runs, F_OK) == 0 &&
+                          snprintf(best, sizeof best, "%s/best.safetensors", model) < PATH_MAX &&
+                          access(best, F_OK) != 0;
+    if (compares)
+        tg_fail(error, "%.200s holds a comparison: use one of its runs, " ADVICE_RUN, model, model);
+    return compares ? NULL : tg_card_read(model, error);
+}
+
 tg_model *card_model(const tg_card *c, const char *other, const char *rename, tg_error *error)
 {
     rules renames;

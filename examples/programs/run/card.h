@@ -14,6 +14,10 @@
 /* The card of a model that is trained on this data; NULL and one line on failure. */
 tg_card *card_of_source(const run_spec *s, const run_source *from, tg_error *error);
 
+/* The card of a model that is saved in a file or folder, which may be that of a run, but of no comparison: it has no net
+ * of its own. NULL and one line on failure. */
+tg_card *card_read(const char *model, tg_error *error);
+
 /* The model of a card that was read, with the weights of its file, or of another one whose tensors are renamed; `other`
  * and `rename` may be NULL. To be freed by tg_model_free. NULL and one line on failure. */
 tg_model *card_model(const tg_card *c, const char *other, const char *rename, tg_error *error);

@@ -25,3 +25,10 @@ for cut, name in CUTS.items():
             times, more = (small / one).dropna(), (small - one).mean()
             print(f"| {name} | {form} | {points(small, '.0f')} | {points(one, '.0f')} | {np.exp(np.log(times).mean()):.2f} | {times.min():.2f} | "
                   f"{times.max():.2f} | {more:.0f} |")
+
+print("\n| steps | form | test loss from s = 1/8, by seed | from 1 | difference |\n" + "|---" * 5 + "|")
+for cut, steps in (("adamw", "400"), ("steps1600", "1,600")):
+    for form in ("relu", "swiglu"):
+        if (cut, form, 0.125) in runs.index:
+            small, one = (runs.loc[(cut, form, s), "test_loss"].dropna() for s in (0.125, 1.0))
+            print(f"| {steps} | {form} | {points(small, '.3f')} | {points(one, '.3f')} | {(small - one).mean():.3f} |")

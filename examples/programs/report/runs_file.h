@@ -10,10 +10,9 @@
  *
  *     group,seed,step,loss,accuracy       a row for each run, or for each step of a run; then that of the last step
  *                                         counts. The group is a column group, activation, model, method, config,
- *                                         name or run, or else the first column of words, or of a log of steps the
- *                                         file's name; the seed a column seed,
- *                                         if any, or a column run of numbers beside words. Other words are the same
- *                                         in all rows of a run
+ *                                         name or run; or else the first column of words; or, of a log of steps, the
+ *                                         file's name. The seed is a column seed, if any, or a column run of numbers
+ *                                         beside words. Other words are the same in all rows of a run
  *     Step,relu-seed1 - loss,...          W&B's export of a chart: a column for each run and measure
  *     Wall time,Step,Value                TensorBoard's export of a curve: the file is called
  *                                         run-RUN-tag-MEASURE.csv

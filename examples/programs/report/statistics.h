@@ -11,8 +11,8 @@
 #ifndef REPORT_STATISTICS_H
 #define REPORT_STATISTICS_H
 
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {

@@ -99,20 +99,6 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
     }
 }
 
-/* a b + c, rounded once where the processor has fused multiply-adds. Optimising compilers contract the expression to
- * one; others compute each lane by its own instruction. */
-INLINE vector multiply_add(real a, vector b, vector c)
-{
-#if FUSED && !defined __OPTIMIZE__
-    for (size_t i = 0; i < LANES; i++)
-        c[i] = sizeof(real) == 4 ? (real)__builtin_fmaf((float)a, (float)b[i], (float)c[i])
-                                 : (real)__builtin_fma((double)a, (double)b[i], (double)c[i]);
-    return c;
-#else
-    return a * b + c;
-#endif
-}
-
 /* Adds the steps of k. The loop is unrolled twice, which halves the counting. Operands that do not fit into the L1
  * cache are prefetched some steps ahead.
  *

@@ -230,6 +230,20 @@ INLINE void transpose_chunks(const real *const *row, size_t at, size_t to_step, 
     *(loose *)(to + 3 * to_step) = HIGH_64(high01, high23);
 }
 
+/* a b + c, rounded once where the processor has fused multiply-adds. Optimising compilers contract the expression to
+ * one; others compute each lane by its own instruction. */
+INLINE vector multiply_add(real a, vector b, vector c)
+{
+#if FUSED && !defined __OPTIMIZE__
+    for (size_t i = 0; i < LANES; i++)
+        c[i] = sizeof(real) == 4 ? (real)__builtin_fmaf((float)a, (float)b[i], (float)c[i])
+                                 : (real)__builtin_fma((double)a, (double)b[i], (double)c[i]);
+    return c;
+#else
+    return a * b + c;
+#endif
+}
+
 /* ---- packing ---- */
 
 /* Packs up to LANES rows whose steps are adjacent. In place of missing rows the last one is packed again; those sums

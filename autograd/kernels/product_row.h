@@ -25,7 +25,7 @@ INLINE void multiply_run(size_t vectors, const tg_product_part *p, size_t column
     for (size_t l = 0; l < p->k; l++, a += p->a_step, b += p->b_step) {
         UNROLL
         for (size_t v = 0; v < vectors; v++)
-            sum[v] = *a * load(b + v * LANES) + sum[v];
+            sum[v] = multiply_add(*a, load(b + v * LANES), sum[v]);
     }
     UNROLL
     for (size_t v = 0; v < vectors; v++)
@@ -82,14 +82,14 @@ INLINE void multiply_groups(size_t groups, const tg_product_part *p, size_t colu
             transposed_steps(b + g * LANES * apart + l, apart, step);
             UNROLL
             for (size_t i = 0; i < CHUNK; i++)
-                sum[g] = a[(l + i) * p->a_step] * step[i] + sum[g];
+                sum[g] = multiply_add(a[(l + i) * p->a_step], step[i], sum[g]);
         }
     for (; l < p->k; l++)
         for (size_t g = 0; g < groups; g++) {
             vector last = {0}; /* or compilers warn */
             for (size_t lane = 0; lane < LANES; lane++)
                 last[lane] = b[(g * LANES + lane) * apart + l];
-            sum[g] = a[l * p->a_step] * last + sum[g];
+            sum[g] = multiply_add(a[l * p->a_step], last, sum[g]);
         }
     for (size_t g = 0; g < groups; g++)
         *(loose *)((real *)p->out + column + g * LANES) = sum[g];
@@ -122,7 +122,7 @@ INLINE void multiply_shallow(size_t k, const tg_product_part *p, size_t columns)
             vector sum = p->start == TG_START_ZERO ? (vector){0} : load(start + column);
             UNROLL
             for (size_t l = 0; l < k; l++)
-                sum = factor[l] * load(b + l * p->b_step + column) + sum;
+                sum = multiply_add(factor[l], load(b + l * p->b_step + column), sum);
             *(loose *)(out + column) = sum;
         }
     }

@@ -15,8 +15,9 @@ bool comparison_speaks(const comparison_view *v, int measure)
     return v->c->measures[measure].judged && (!shown || v->c->measures[measure].title);
 }
 
-/* Of equal forms one is better in all of five seeds in 6 % of cases, in all of six in 3 %. The same difference in all
- * of three seeds is no chance of the seeds, though no test can say so. */
+/* Of equal forms one is better in all of five seeds in 6 % of cases, in all of six in 3 %. Programs whose seed has no
+ * effect have the same difference in all seeds. It is chance in 3 % of cases with three seeds and forms that differ by
+ * one sample in half of them. */
 int comparison_relation(const comparison_pair *p)
 {
     enum { LEAST = 6, LEAST_SAME = 3 };

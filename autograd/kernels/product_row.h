@@ -18,7 +18,7 @@ INLINE vector row_start(const tg_product_part *p, size_t column)
 INLINE void multiply_run(size_t vectors, const tg_product_part *p, size_t column)
 {
     const real *a = p->a, *b = (const real *)p->b + column;
-    vector sum[RUN];
+    vector sum[RUN] = {{0}}; /* or compilers warn */
     UNROLL
     for (size_t v = 0; v < vectors; v++)
         sum[v] = row_start(p, column + v * LANES);

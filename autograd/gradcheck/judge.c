@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* A gradient times what moves. */
+static double multiply(const tg_check *c, const tg_check_line *line, const double *gradient)
+{
+    const double *moves = line->tangent ? line->tangent : line->direction;
+    const int64_t from = line->tangent ? 0 : line->from, to = line->tangent ? c->variables : line->to;
+    double sum = 0;
+    for (int64_t i = from; i < to; i++)
+        sum += moves[i] == 0 ? 0 : gradient[i] * moves[i];
+    return sum;
+}
+
 /* ---- differences at the point ---- */
 
 /* With the rounding of the point, which changes the slope by its own change around the point. */
@@ -162,12 +173,26 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
              TG_SAFETY * c->epsilon * own * size > c->near * noise));
 }
 
+/* True if the derivative of a function of several operations jumps at a point of the checker's own: at a tie inside it,
+ * the derivative of each operation is a slope of that one, but together they need be no slope of the whole. */
+static bool is_tied(tg_check *c, const tg_check_line *line, const tg_check_slope *s)
+{
+    if (!c->composed || !c->at[0])
+        return false;
+    double *beside = tg_check_numbers(c, c->variables);
+    for (int64_t i = 0; i < c->variables; i++)
+        c->moved[i] = c->point[i] + tg_check_weight(c) * c->near_step * c->own_scale[i];
+    tg_check_evaluate(c, line->level + 1, c->moved, beside);
+    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+    return !(fabs(multiply(c, line, beside) - s->analytic) <= TG_TOLERANCE * fabs(s->analytic - s->best.value));
+}
+
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that
  * it lies between them, that proves nothing, nor where slopes grow towards the point and the function changes as much
  * before the neighbours as in the longest step; nor do several kinks at once, between which a derivative may lie
  * outside. One that is infinite or NaN is wrong where slopes stay finite; at the caller's point, anywhere. */
-static void judge_unlike(const tg_check *c, const tg_check_line *line, const tg_check_slope *s,
-                         const tg_check_around *a, bool usable, double uncertain, tg_gradcheck_result *v)
+static void judge_unlike(tg_check *c, const tg_check_line *line, const tg_check_slope *s, const tg_check_around *a,
+                         bool usable, double uncertain, tg_gradcheck_result *v)
 {
     const double lost = TG_SAFETY * s->noise / c->first, kink = s->kink / 2 > lost ? s->kink / 2 + lost : 0;
     const bool finite = (usable || is_bounded(a, 0)) && a->near_size <= (1 + 1. / TG_SAFETY) * a->far_size && !a->ends,
@@ -178,7 +203,7 @@ static void judge_unlike(const tg_check *c, const tg_check_line *line, const tg_
     if (!isfinite(s->analytic)) {
         v->kinks = 0;
         set(c, s, s->best.value, 0, finite || !c->at[0] ? TG_GRADCHECK_NOT_FINITE : TG_GRADCHECK_CANNOT_TELL, v);
-    } else if (is_too_steep(c, line, s, usable, v->kinks) || (v->kinks ? c->composed && c->at[0] : !contradicted))
+    } else if (is_too_steep(c, line, s, usable, v->kinks) || !(v->kinks || contradicted) || is_tied(c, line, s))
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_CANNOT_TELL, v);
     else if (!v->kinks)
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_WRONG, v);
@@ -220,14 +245,12 @@ static void find_analytic(const tg_check *c, const tg_check_line *line, tg_check
     const tg_check_level *level = &c->level[line->level], *gradient = level + 1;
     const int64_t start = line->start, stride = line->stride;
     double terms = 0, below = 0, weight = 0;
+    s->analytic = multiply(c, line, gradient->value);
     for (int64_t i = line->from; i < line->to; i++) {
-        s->analytic += line->direction[i] == 0 || line->tangent ? 0 : gradient->value[i] * line->direction[i];
         s->length += fabs(line->direction[i]);
         s->own = fmax(s->own, line->direction[i] == 0 ? 0 : c->own_scale[i] / fabs(line->direction[i]));
         terms += (fabs(gradient->value[i]) + c->least / c->epsilon) * fabs(line->direction[i]);
     }
-    for (int64_t i = 0; line->tangent && i < c->variables; i++)
-        s->analytic += line->tangent[i] == 0 ? 0 : gradient->value[i] * line->tangent[i];
     for (int64_t i = start; i < c->variables; i += stride)
         if (isfinite(gradient->value[i]))
             s->largest = fmax(s->largest, fabs(gradient->value[i]) * c->own_scale[i]);

@@ -107,6 +107,64 @@ START_TEST(the_steepest_slope_at_the_tip_of_a_cone_is_right)
 }
 END_TEST
 
+/* ---- ties within a function of several operations ---- */
+
+/* relu(x) - relu(-x) = x, whose derivative at 0 is 0 by those of its operations. */
+static tg_tensor of_two_sides(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_sub(tg_relu(*in), tg_relu(tg_neg(*in)));
+}
+
+/* exp(bend (2 max(w x) - max(w x'))), where w is the first number, x the others and x' these in another order. Where w
+ * is 0, both maxima tie and take the derivative by the first element: 2 x_1 - x_3, outside of the slopes around. */
+static tg_tensor of_a_tie(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    const tg_tensor w = tg_narrow(*in, 0, 0, 1), x = tg_narrow(*in, 0, 1, 3),
+                    turned = tg_concat((tg_tensor[]){tg_narrow(x, 0, 2, 1), tg_narrow(x, 0, 0, 2)}, 2, 0),
+                    largest = tg_max_over(tg_mul(w, x), TG_ALL_AXES, false),
+                    other = tg_max_over(tg_mul(w, turned), TG_ALL_AXES, false);
+    return tg_exp(tg_mul_scalar(tg_sub(tg_mul_scalar(largest, 2), other), *(const double *)user));
+}
+
+START_TEST(a_tie_within_a_function_is_not_called_wrong_where_zeros_are_put_in)
+{
+    static const double at[] = {0.5, -0.7, 1.2, 0.3};
+    static double bends[] = {1, 30, 600, 700, 800, 900};
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(4), .data = at};
+    for (uint64_t seed = 0; seed < 5; seed++)
+        for (size_t i = 0; i < sizeof bends / sizeof bends[0]; i++) {
+            const tg_gradcheck_options options = {.seed = seed};
+            tg_gradcheck_result v = tg_gradcheck(of_two_sides, NULL, &in, 1, &options);
+            ck_assert_msg(v.passed, "%s", v.why);
+            v = tg_gradcheck(of_a_tie, &bends[i], &in, 1, &options);
+            ck_assert_msg(v.passed, "bend %g, seed %d: %s", bends[i], (int)seed, v.why);
+        }
+}
+END_TEST
+
+/* x, with a derivative that is a tenth too large near 0, and at no given number. */
+static tg_tensor wrong_near_zero(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)count, (void)user;
+    const tg_tensor near = tg_greater(tg_full(tape, TG_F64, TG_SCALAR, 1e-3), tg_abs(*in)),
+                    part = tg_mul_scalar(tg_mul(*in, near), 0.1);
+    return tg_add(*in, tg_sub(part, tg_stop_gradient(part)));
+}
+
+START_TEST(a_composed_function_that_is_wrong_around_a_zero_is_caught_there)
+{
+    static const double at[] = {0.5, -0.7, 1.2, 0.3};
+    const tg_gradcheck_input in = {.shape = TG_SHAPE(4), .data = at};
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        tg_gradcheck_result v = tg_gradcheck(wrong_near_zero, NULL, &in, 1, &(tg_gradcheck_options){.seed = seed});
+        ck_assert_msg(v.status == TG_GRADCHECK_WRONG, "%s", v.why);
+        assert_says(&v, "with zeros put in");
+    }
+}
+END_TEST
+
 /* f(x) with its derivative multiplied by a factor for each element. */
 enum { MANY = 4096 };
 
@@ -299,6 +357,8 @@ Suite *gradcheck_kinks_suite(void)
     tcase_add_test(tests, a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach);
     tcase_add_test(tests, a_slope_outside_those_of_the_two_sides_is_wrong);
     tcase_add_test(tests, the_steepest_slope_at_the_tip_of_a_cone_is_right);
+    tcase_add_test(tests, a_tie_within_a_function_is_not_called_wrong_where_zeros_are_put_in);
+    tcase_add_test(tests, a_composed_function_that_is_wrong_around_a_zero_is_caught_there);
     tcase_add_test(tests, a_kink_at_eight_ninths_of_a_step_is_no_agreement);
     tcase_add_test(tests, at_the_joint_of_a_squared_relu_only_its_derivative_is_right);
     tcase_add_test(tests, at_a_joint_a_step_or_where_nothing_changes_only_zero_is_right);

@@ -70,9 +70,10 @@ last_epoch = int(EPOCH_max)
 epochs = last_epoch - first_epoch + 1
 marks_every = int(ceil(epochs / 8.0))
 set xlabel "epoch"
-tic = 1
-do for [step in "2 5 10 20 50 100 200 500 1000 2000 5000 10000"] { if (epochs > 14 * tic) { tic = int(step) } }
-if (tic > 1) { set xtics 0, tic } else { set xtics first_epoch, 1 }
+tic_sizes = "1 2 5 10 20 50 100 200 500 1000 2000 5000 10000 20000 50000"
+tic_from(most, i) = i < words(tic_sizes) && epochs > most * int(word(tic_sizes, i)) ? tic_from(most, i + 1) : int(word(tic_sizes, i))
+tics_at(most) = sprintf("%d, %d", tic_from(most, 1) > 1 ? 0 : first_epoch, tic_from(most, 1)) # of at most so many labels
+eval "set xtics " . tics_at(14)
 margin = epochs > 1 ? 0.01 * epochs : 1
 set xrange [first_epoch - margin : last_epoch + margin]
 

@@ -19,6 +19,11 @@ set border 3
 set tmargin 2
 set xrange [first_epoch - (epochs > 1 ? 0 : 1) : last_epoch + (epochs > 1 ? 0 : 1)]
 set tics textcolor default
+longest = 0
+do for [i=1:count] { longest = strlen(full_name(i)) > longest ? strlen(full_name(i)) : longest }
+room = columns - (narrow ? 12 : 24 + longest)  # of the horizontal axis
+most = room / (strlen(sprintf("%d", last_epoch)) + 3)
+eval "set xtics " . tics_at(most > 1 ? most : 1)
 set key outside right center vertical maxrows 14 Left reverse noenhanced notitle samplen 1 spacing 1
 if (narrow) { set key outside below horizontal maxrows auto }
 marks_every = int(ceil(epochs / 12.0))

@@ -106,6 +106,31 @@ START_TEST(pictures_are_drawn_again_by_hand)
 }
 END_TEST
 
+/* Labels of neighbours overwrite each other's digits: "6 70 8" is 60, 70 and 80. */
+START_TEST(the_epochs_below_a_picture_of_letters_are_whole_and_evenly_spaced)
+{
+    static const int epochs[] = {1, 7, 100, 230, 1000};
+    if (system("gnuplot --version >/dev/null 2>&1") != 0)
+        return;
+    for (int i = 0; i < 5; i++) {
+        expect_fine(train_run("compare",
+                              "--data moons --rows 60 --hidden 4 --epochs %d --lr 0.01,0.1 --overwrite --out o "
+                              "--activations relu,gelu_exact --seeds 1",
+                              epochs[i]));
+        const char *line = strstr(train_output, "----+\n");
+        ck_assert_msg(line != NULL, "%s", train_output);
+        for (int n = 0; n < 2; n++) /* the axis, its tics */
+            line += strcspn(line, "\n") + 1;
+        int at[20], count = 0;
+        for (char *end; count < 20 && line[strspn(line, " ")] != '\n'; line = end)
+            at[count++] = (int)strtol(line, &end, 10);
+        for (int k = 1; k < count; k++)
+            ck_assert_msg(at[k] - at[k - 1] == at[count - 1] - at[count - 2], "%d epochs: %s", epochs[i], train_output);
+        ck_assert_msg(count > 0 && at[count - 1] <= epochs[i] + 1, "%d epochs: %s", epochs[i], train_output);
+    }
+}
+END_TEST
+
 /* The picture of boundaries has a part for each activation, whatever the number of epochs. */
 START_TEST(each_activation_has_its_own_boundary_however_few_the_epochs)
 {
@@ -136,6 +161,7 @@ Suite *pictures_suite(void)
     tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, pictures_are_drawn_again_by_hand);
+    tcase_add_test(tests, the_epochs_below_a_picture_of_letters_are_whole_and_evenly_spaced);
     tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);
     suite_add_tcase(suite, tests);
     return suite;

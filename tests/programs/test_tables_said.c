@@ -134,18 +134,37 @@ START_TEST(repeated_rows_are_counted_and_can_be_dropped)
                           "--data coins.csv --ignore id --test none --validation first:30 --epochs 1 --hidden 4 "
                           "--no-plots --out m"));
     ck_assert_msg(strstr(train_output,
-                         "Warning: 30 of 30 validation samples have the features of a training sample, so "
-                         "that their measures are too good; --drop-duplicates keeps one of each; --groups COLUMN "
+                         "Warning: 30 of 30 validation samples have the features of a training sample; if they are "
+                         "copies, their measures are too good: --drop-duplicates keeps one of each; --groups COLUMN "
                          "keeps rows of one origin, such as a patient, in one split"),
                   "%s", train_output);
     expect_fine(train_run("compare", "--data coins.csv --ignore id --epochs 1 --hidden 4 --lr 0.01 --activations relu "
                                      "--seeds 1 --no-plots --out c"));
-    ck_assert_ptr_nonnull(strstr(train_output, " have the features of a training sample in the first split, so that "));
+    ck_assert_ptr_nonnull(strstr(train_output, " have the features of a training sample in the first split; if they "));
     expect_fine(train_run("train", "--data coins.csv --ignore id --drop-duplicates --test none --validation first:10 "
                                    "--epochs 1 --hidden 4 --no-plots --out n"));
     ck_assert_msg(strstr(train_output, "coins: 50 rows, 3 features, 100 duplicates dropped"), "%s", train_output);
     ck_assert_ptr_null(strstr(train_output, "have the features of"));
     expect_refused(train_run("train", "--data moons --drop-duplicates --no-plots"), "csv: only");
+}
+END_TEST
+
+/* Of 300 names 290 are one input together, which makes no row a copy of another. Of ten rows there are two copies. */
+START_TEST(rows_with_rare_categories_are_no_duplicates)
+{
+    static const char options[] = "--data names.csv --missing mean --epochs 1 --hidden 4 --no-plots";
+    FILE *file = fopen(temporary_path("names.csv"), "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("name,colour,size,y\n", file);
+    for (int i = 0; i < 310; i++)
+        fprintf(file, "n%d,%s,%s,%s\n", i % 300, i % 2 ? "red" : "blue", i % 5 ? "" : "1.5", i % 3 ? "p" : "q");
+    fclose(file);
+    expect_fine(train_run("train", "%s --out m", options));
+    ck_assert_msg(!strstr(train_output, "are copies") && strstr(train_output, "names: 310 rows, 15 features"), "%s",
+                  train_output);
+    expect_fine(train_run("train", "%s --drop-duplicates --out n", options));
+    ck_assert_msg(strstr(train_output, "names: 300 rows, 15 features") && strstr(train_output, " 10 duplicates"), "%s",
+                  train_output);
 }
 END_TEST
 
@@ -264,6 +283,7 @@ Suite *tables_said_suite(void)
     tcase_add_test(tests, gaps_that_training_had_not_are_filled);
     tcase_add_test(tests, older_files_know_no_frequent_category);
     tcase_add_test(tests, repeated_rows_are_counted_and_can_be_dropped);
+    tcase_add_test(tests, rows_with_rare_categories_are_no_duplicates);
     tcase_add_test(tests, rows_of_a_group_stay_in_one_split);
     tcase_add_test(tests, groups_are_the_units_of_intervals);
     tcase_add_test(tests, columns_of_a_summary_are_those_of_the_data);

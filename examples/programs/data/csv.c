@@ -23,8 +23,8 @@ static bool fail_at_many(const csv_source *source, size_t column, size_t entries
         source->table.path, name, entries, plain_name(csv_text(source, 0, column), example), name);
 }
 
-/* Counts the inputs of the features. */
-static bool plan_features(csv_source *source, dataset_missing missing, dataset *set)
+/* Counts the inputs of the features. `rows` are those that the summary of the columns counted. */
+static bool plan_features(csv_source *source, dataset_missing missing, size_t rows, dataset *set)
 {
     for (size_t i = 0; i < source->table.columns; i++) {
         csv_column *column = &source->column[i];
@@ -33,7 +33,7 @@ static bool plan_features(csv_source *source, dataset_missing missing, dataset *
         const size_t entries = column->classes.count;
         if (entries > MOST_CATEGORIES && !csv_join_rare(source, i, MOST_CATEGORIES))
             return source->memory.failed ? csv_out_of_memory(source) : fail_at_many(source, i, entries);
-        column->marked = missing == DATASET_MISSING_MEAN && column->present < source->rows;
+        column->marked = missing == DATASET_MISSING_MEAN && column->present < rows;
         column->width = column->role == CSV_NUMBERS ? 1 : column->classes.count;
         set->features += column->width + column->marked;
         set->categorical += column->role == CSV_CATEGORIES;
@@ -190,10 +190,12 @@ static bool build(csv_source *source, const dataset_options *options, dataset *s
     set->empty -= rows_of_file;
     if (!csv_choose_columns(source, options) || !csv_check_cells(source, options->missing) ||
         !choose_task(source, options, set) || (set->task == DATASET_REGRESSION && !targets_are_numbers(source)) ||
-        !collect(source, set) || !plan_features(source, options->missing, set))
+        !collect(source, set))
         return false;
-    set->dropped = rows_of_file - source->rows;
-    if (options->drop_duplicates && !csv_drop_duplicates(source, &set->duplicates))
+    const size_t rows = source->rows;
+    set->dropped = rows_of_file - rows;
+    if ((options->drop_duplicates && !csv_drop_duplicates(source, &set->duplicates)) ||
+        !csv_find_alike(source, &set->alike) || !plan_features(source, options->missing, rows, set))
         return false;
     set->rows = source->rows;
     set->comments = source->table.comments;

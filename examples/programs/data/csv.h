@@ -232,8 +232,11 @@ bool csv_join_rare(csv_source *source, size_t column, size_t most);
 
 /* ---- rows that are the same (repeated.c) ---- */
 
-/* Keeps the first of all rows that are the same but for ignored columns, when classes have been collected. */
+/* Both when categories have been collected, and before rare ones are joined, which would make different rows the same.
+ * The first keeps one of all rows that are the same but for ignored columns. The second finds for each row the first
+ * one with the same features, [rows], in the memory of the values. */
 bool csv_drop_duplicates(csv_source *source, size_t *dropped);
+bool csv_find_alike(csv_source *source, size_t **alike);
 
 /* ---- a description of each column, so that the user can find mistakes: a date that became 84 categories, a row number
  * that is used as a feature (csv_describe.c) ---- */

@@ -152,6 +152,7 @@ typedef struct dataset {
     float *weight;   /* [rows]: weights, none negative, some positive in each split; NULL: all are 1 */
     int32_t *group;  /* [rows], 0 .. groups-1, by the ascending order of the column's entries; NULL without groups */
     double *cells;  /* [rows, columns] of a CSV file: the number, or the index of the category or class; NaN: missing */
+    size_t *alike;  /* [rows] of a CSV file: the first row with the same features; else NULL */
     size_t *number; /* [rows]: index of each row in the source, from 0, where some were dropped; NULL: the same */
 
     size_t columns;         /* of a CSV file; else 0 */

@@ -57,20 +57,37 @@ static bool open_set(row_set *set, size_t rows)
 
 size_t dataset_repeated(const dataset *set, const dataset_part *part, const dataset_part *among)
 {
-    size_t *used = dataset_array(set->features, 1, sizeof *used), repeated = 0;
-    row_set rows = {.cells = set->cells, .columns = set->columns, .used = used};
-    if (!set->cells || !part->rows || !used || !open_set(&rows, among->rows))
-        return free(used), set->cells && part->rows ? SIZE_MAX : 0;
-    for (size_t i = 0; i < set->features; i++)
-        if (i == 0 || set->feature[i].number != set->feature[i - 1].number)
-            used[rows.count++] = set->feature[i].number;
+    bool *there = dataset_array(set->rows, 1, sizeof *there);
+    size_t repeated = 0;
+    if (!set->alike || !there)
+        return free(there), set->alike ? SIZE_MAX : 0;
     for (size_t i = 0; i < among->rows; i++)
-        *find(&rows, (size_t)among->row[i]) = (size_t)among->row[i] + 1;
+        there[set->alike[among->row[i]]] = true;
     for (size_t i = 0; i < part->rows; i++)
-        repeated += *find(&rows, (size_t)part->row[i]) != 0;
-    free(rows.slot);
-    free(used);
+        repeated += there[set->alike[part->row[i]]];
+    free(there);
     return repeated;
+}
+
+bool csv_find_alike(csv_source *source, size_t **alike)
+{
+    const size_t columns = source->table.columns;
+    size_t *used = dataset_array(columns, 1, sizeof *used);
+    row_set set = {.cells = source->table.values, .columns = columns, .used = used};
+    *alike = dataset_new(&source->values, source->rows, 1, sizeof **alike);
+    if (!used || !*alike || !open_set(&set, source->rows))
+        return free(used), csv_out_of_memory(source);
+    for (size_t i = 0; i < columns; i++)
+        if (csv_is_feature(&source->column[i]))
+            used[set.count++] = i;
+    for (size_t row = 0; row < source->rows; row++) {
+        size_t *slot = find(&set, row);
+        *slot = *slot ? *slot : row + 1;
+        (*alike)[row] = *slot - 1;
+    }
+    free(set.slot);
+    free(used);
+    return true;
 }
 
 bool csv_drop_duplicates(csv_source *source, size_t *dropped)

@@ -393,7 +393,7 @@ static void describe_repeated(const dataset *data, bool several, FILE *out)
             fprintf(out, "%s%zu of %zu %s samples ha%s the features of a training sample%s%s%s.\n",
                     many ? "Warning: " : "", count, parts[i]->rows, names[i], count == 1 ? "s" : "ve",
                     several ? " in the first split" : "",
-                    many ? ", so that their measures are too good; " ADVICE_DUPLICATES : "",
+                    many ? "; if they are copies, their measures are too good: " ADVICE_DUPLICATES : "",
                     many && !data->group ? "; " ADVICE_GROUPS : "");
     }
 }

@@ -112,7 +112,7 @@ static table read_table(const char *folder, const kind *of, long step, tg_error 
             take_row(&t, step, number, place);
         else
             break; /* broken off */
-        end = ftell(file);
+        end += length;
     }
     t.exact = t.exact && fseek(file, 0, SEEK_END) == 0 && ftell(file) == end;
     free(line);

@@ -290,7 +290,8 @@ def check(summary, pairs, groups, judged, redrawn, same_folds, validates, margin
     """summary.csv, as lines by activation, and pairs.csv against the runs of each group:
     groups = {activation: {(seed, fold): measures}}; margin_of is --margin. Returns what was computed, by measure,
     activation and other."""
-    groups = {a: {unit: {m: math.nan if value is None else value for m, value in run.items()}  # R2 of one row
+    measures = {m for runs in groups.values() for run in runs.values() for m in run}
+    groups = {a: {unit: {m: math.nan if run.get(m) is None else run[m] for m in measures}  # R2 of one row, AUC of one class
                   for unit, run in runs.items()} for a, runs in groups.items()}
     check_means(summary, groups, redrawn, same_folds, validates)
     check_over_constant(summary, groups, redrawn, same_folds, validates)

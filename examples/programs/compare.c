@@ -270,15 +270,19 @@ static void list_files(const void *context, FILE *to)
     fputs(c->e.settings.paper ? "; paper/" : "", to);
 }
 
-/* Prints the command of `train` that repeats a run, in one line. */
-static void print_repetition(const session *c, int run)
+/* Prints the command of `train` that repeats the winner's first run, in one line. */
+static void print_repetition(const session *c, const runlog *log)
 {
     char out[PATH_MAX], said[600];
+    bool shared = false;
+    const int run = runlog_winner(log, &shared);
+    if (run < 0)
+        return;
     const int number = c->all.run[run].number;
     const run_spec spec = experiment_spec(&c->e, number);
     snprintf(out, sizeof out, "%s/train/%s", c->e.settings.run.out, c->all.run[run].name);
-    snprintf(said, sizeof said, "%.500s has the lowest mean validation loss; its first run again, to the same digits:",
-             experiment_form_of(&c->e, number)->name);
+    snprintf(said, sizeof said, "%.500s %s the lowest mean validation loss; its first run again, to the same digits:",
+             experiment_form_of(&c->e, number)->name, shared ? "shares" : "has");
     putchar('\n');
     terminal_wrap(stdout, said, NULL);
     fputs(options_called("train"), stdout);
@@ -308,8 +312,8 @@ static int show_results(session *c)
         paper_remove(s->out);
     if (fine && is_for_reading(c))
         terminal_wrap_output(stdout, list_files, c);
-    if (fine && is_for_reading(c) && runlog_winner(log) >= 0)
-        print_repetition(c, runlog_winner(log));
+    if (fine && is_for_reading(c))
+        print_repetition(c, log);
     runlog_free(log);
     return drawn == PLOTS_INTERRUPTED ? signals_status()
                                       : !fine || !papered || (s->report && !c->reported) || drawn == PLOTS_FAILED;

@@ -21,7 +21,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import continued  # noqa: E402
 
-SAID = " has the lowest mean validation loss; its first run again, to the same digits:"
+SAID = " %s the lowest mean validation loss; its first run again, to the same digits:"
 ODD = {"classes.csv": "it's a table.csv", "numbers.csv": "$HOME & co.csv", "text": "a text; with \"quotes\"", "pairs": "pairs*"}
 
 
@@ -57,7 +57,8 @@ def command(rng):
 
 
 def winner_of(folder):
-    """The activation (or model, or both) whose mean validation loss is lowest at its best point."""
+    """The activation (or model, or both) whose mean validation loss is lowest at its best point, and if another has the
+    same: as it is said; and the loss."""
     losses = {}
     with open(os.path.join(folder, "runs.csv"), newline="") as file:
         for line in csv.DictReader(file):
@@ -65,7 +66,9 @@ def winner_of(folder):
             loss = math.inf if line["state"] == "diverged" else float(line["best_val_loss"])
             losses.setdefault((line["activation"], *varied), []).append(loss)
     means = {key: sum(of) / len(of) for key, of in losses.items()}
-    return min(means, key=means.get)[0], min(means.values())
+    least = min(means.values())
+    winners = [key[0] for key in means if means[key] == least]
+    return winners[0] + SAID % ("shares" if len(set(winners)) > 1 else "has"), least
 
 
 def record_of(folder):
@@ -105,9 +108,9 @@ def check(binaries, rng, _index):
     winner, loss = winner_of("all of it")
     lines = said.rstrip("\n").split("\n")
     if math.isinf(loss):
-        return "%s\n    all diverged, and there is a winner" % line if lines[-2].endswith(SAID) else False
-    if lines[-2] != winner + SAID:
-        return "%s\n    '%s', and the lowest mean is that of %s" % (line, lines[-2], winner)
+        return "%s\n    all diverged, and there is a winner" % line if "validation loss; its first run" in lines[-2] else False
+    if lines[-2] != winner:
+        return "%s\n    '%s', and not '%s'" % (line, lines[-2], winner)
     done = subprocess.run(["bash", "-c", lines[-1] + " --no-plots"], capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
         return "%s\n    %s\n    status %d: %s" % (line, lines[-1], done.returncode, done.stderr[-300:])

@@ -230,21 +230,34 @@ END_TEST
 
 #define ALONE "--data csv:train.csv --hidden 8 --epochs 3 --batch 16 --no-plots "
 
-/* What `train` chooses: the files are those of a comparison's best point of one activation and one seed. */
 /* At the smallest scale only swiglu is tried, as a neighbour of its best point: differences are to relu all the same. */
-/* It takes as long as all others of the suite: on one day of three. */
 START_TEST(differences_are_to_the_first_activation_also_after_a_search)
 {
-    if (today(3))
-        return;
-    expect_fine(train_run("compare", "--data moons --rows 80 --activations relu,swiglu,sigmoid --epochs 4 --hidden 6 "
-                                     "--seeds 1 --no-plots --init-scale auto --lr auto --out first"));
+    expect_fine(train_run("compare", "--data sine --rows 80 --activations relu,swiglu,sigmoid --epochs 4 --batch 4 "
+                                     "--hidden 6 --seeds 1 --no-plots --init-scale auto --lr auto --out first"));
     ck_assert_msg(strstr(train_output, "diff: difference to relu"), "%.900s", train_output);
     const char *summary = temporary_text("first/summary.csv");
     ck_assert_ptr_eq(strchr(summary, '\n'), strstr(summary, "\nrelu,"));
 }
 END_TEST
 
+START_TEST(of_several_with_the_lowest_loss_none_is_said_to_have_it_alone)
+{
+    static const struct {
+        const char *other, *said;
+    } given[] = {{"max(x, 0)", "\nrelu shares the lowest mean validation loss"},
+                 {"max(x, 1)", " has the lowest mean validation loss"}};
+    for (int i = 0; i < 2; i++) {
+        expect_fine(train_run("compare",
+                              "--data sine --rows 40 --activations 'relu,m: %s' --epochs 2 --hidden 4 "
+                              "--seeds 1 --no-plots --out o%d",
+                              given[i].other, i));
+        ck_assert_ptr_nonnull(strstr(train_output, given[i].said));
+    }
+}
+END_TEST
+
+/* What `train` chooses: the files are those of a comparison's best point of one activation and one seed. */
 START_TEST(train_searches_as_a_comparison_does)
 {
     static const char *const searches[] = {"--lr auto --init-scale auto", "--lr auto", "--init-scale auto --lr 0.01"};
@@ -300,6 +313,7 @@ Suite *search_suite(void)
     tcase_add_test(tests, a_search_of_train_that_cannot_be_is_refused);
     tcase_add_test(tests, rates_and_scales_are_searched_together);
     tcase_add_test(tests, differences_are_to_the_first_activation_also_after_a_search);
+    tcase_add_test(tests, of_several_with_the_lowest_loss_none_is_said_to_have_it_alone);
     suite_add_tcase(suite, tests);
     return suite;
 }

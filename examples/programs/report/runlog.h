@@ -131,8 +131,8 @@ runlog *runlog_at_best(const runlog *log, bool common);
 int runlog_best_run(const runlog *log, int activation);
 
 /* The first run of the activation, at its best point, whose mean validation loss is lowest; -1 if all diverged or none
- * has finished its runs. */
-int runlog_winner(const runlog *log);
+ * has finished its runs. Of activations that share it, the first; `shared` says so. */
+int runlog_winner(const runlog *log, bool *shared);
 
 /* Prints the comparison of the activations; for a search, that of runlog_at_best, and the common one if it differs. The
  * format is "table" (as many columns as fit into a terminal; elsewhere all), or with all columns "markdown", "latex"

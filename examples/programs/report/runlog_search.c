@@ -96,17 +96,19 @@ int runlog_best_run(const runlog *log, int activation)
     return run < log->count ? run : 0;
 }
 
-int runlog_winner(const runlog *log)
+int runlog_winner(const runlog *log, bool *shared)
 {
     outcome *all = outcomes_of(log);
     double least = 1e300; /* with unfinished runs the rank is more */
     int winner = -1;
     for (size_t a = 0; a < log->activations.count; a++) {
         const outcome *at = &all[a * log->points.count + (size_t)runlog_best_point(log, (int)a)];
-        if (at->first && rank(at) < least) {
-            least = rank(at);
+        if (!at->first || !(rank(at) <= least))
+            continue;
+        *shared = rank(at) == least;
+        if (!*shared)
             winner = (int)(at->first - log->runs);
-        }
+        least = rank(at);
     }
     free(all);
     return winner;

@@ -419,10 +419,11 @@ $(OUT)/bin/fuzz: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_program.c tests/support/cross_failures.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
-# Needs MPFR and clang too, and takes three hours on two processors: 1,000 seeds, every float through GELU and SiLU (other kernels by
-# name), ten million doubles, ten minutes for each fuzz target, and the same bytes from two folders. As root, with debootstrap
-# installed, it also runs the documented installation in an empty Debian.
+# Needs MPFR and clang too, and takes three hours on two processors: both halves of what .ci/run runs in turn, 1,000 seeds, every
+# float through GELU and SiLU (other kernels by name), ten million doubles, ten minutes for each fuzz target, and the same bytes from
+# two folders. As root, with debootstrap installed, it also runs the documented installation in an empty Debian.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr $(OUT)/bin/intervals
+	MAKEFLAGS= .ci/run whole
 	TG_LONG=1 CK_TIMEOUT_MULTIPLIER=100 $(OUT)/bin/tests all
 	$(OUT)/bin/accuracy --exhaustive
 	tests/accuracy/gelu_header.sh $(OUT) --every 20

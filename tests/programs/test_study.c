@@ -215,9 +215,9 @@ static const struct {
              {"gelu-autoencoder", "docs/studies.md"},
              {"shakespeare", "docs/studies.md"},
              {"deviation", "docs/deviation.md"},
-             {"initial-scale", "docs/gated-start.md"},
-             {"initial-scale-optimizers", "docs/gated-start.md"},
-             {"gated-start-cuts", "docs/gated-start.md"},
+             {"initial-scale", "docs/studies/gated-start.md"},
+             {"initial-scale-optimizers", "docs/studies/gated-start.md"},
+             {"gated-start-cuts", "docs/studies/gated-start.md"},
              {"gated-start", "docs/gated-start.md"},
              {"claims", "docs/claims.md"}};
 enum { PAGES = sizeof pages / sizeof *pages, WITHOUT_ROWS = PAGES - 3 }; /* pages lack rows of the last three reports */

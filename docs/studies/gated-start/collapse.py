@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the steps in runs.csv depend on: python3 docs/studies/gated-start/collapse.py [runs.csv] prints collapse.md. docs/gated-start.md
+"""What the steps in runs.csv depend on: python3 docs/studies/gated-start/collapse.py [runs.csv] prints collapse.md. docs/studies/gated-start.md
 explains the columns. Needs NumPy; shares no code with the program, which draws the same law."""
 import csv
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Both tables of initial-scale in docs/gated-start.md from runs.csv once more: python3 docs/studies/initial-scale/pairs.py prints each line
+"""Both tables of initial-scale in docs/studies/gated-start.md from runs.csv once more: python3 docs/studies/initial-scale/pairs.py prints each line
 that the page lacks, and counts. Needs pandas and SciPy; shares no code with the program, which wrote the page's tables."""
 import pathlib
 
@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 here = pathlib.Path(__file__).resolve().parent
-page = (here.parents[1] / "gated-start.md").read_text().splitlines()
+page = (here.parent / "gated-start.md").read_text().splitlines()
 runs, cell = pd.read_csv(here / "runs.csv"), ["table", "form", "scale"]
 runs[cell] = runs.group.str.extract(r"(\w+)-(\w+)-init-scale([\d.]+)-lr").astype({2: float})
 runs["by"], runs["log"] = np.log(runs.best_val_loss), np.log(runs.test_loss)

@@ -48,23 +48,29 @@ START_TEST(ranks_are_those_of_the_comparisons)
 }
 END_TEST
 
+/* Of classes and numbers both have a loss. */
+START_TEST(data_sets_of_two_kinds_count_by_their_losses)
+{
+    expect_fine(train_run("compare",
+                          "--data moons --data sine --data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 "
+                          "--activations relu,tanh --no-plots --out all"));
+    ck_assert_msg(strstr(train_output, "A data set counts by its mean test_loss"), "%s", train_output);
+    ck_assert_double_eq(csv_cell("all/ranks.csv", "tanh", "moons"),
+                        csv_cell("all/moons/summary.csv", "tanh", "test_loss_mean"));
+    ck_assert_double_eq(csv_cell("all/ranks.csv", "tanh", "sine"),
+                        csv_cell("all/sine/summary.csv", "tanh", "test_loss_mean"));
+}
+END_TEST
+
 START_TEST(what_cannot_be_ranked_is_refused)
 {
+    /* the second one has not the measure, so that the third is not trained */
     ck_assert_int_eq(train_run("compare",
-                               "--data moons --data sine --rows 60 --hidden 4 --epochs 1 --seeds 1 --activations "
-                               "relu,tanh --no-plots --out all"),
-                     1);
-    ck_assert_msg(strstr(train_output, "sine has no test_accuracy: name a measure that all data sets have, like "
-                                       "--measures test_loss"),
+                               "--data moons --data sine --data circles --rows 60 --hidden 4 --epochs 1 "
+                               "--seeds 1 --activations relu,tanh --no-plots --measures test_accuracy --out early"),
+                     2);
+    ck_assert_msg(strstr(train_output, "test_accuracy is for classes") && !strstr(train_output, "data set 3 of 3"),
                   "%s", train_output);
-    expect_fine(train_run("compare",
-                          "--data moons --data sine --rows 60 --hidden 4 --epochs 1 --seeds 1 --activations relu,tanh "
-                          "--no-plots --out all --measures test_loss"));
-    /* the second one has not the first one's measure, so that the third is not trained */
-    ck_assert_int_eq(train_run("compare", "--data moons --data sine --data circles --rows 60 --hidden 4 --epochs 1 "
-                                          "--seeds 1 --activations relu,tanh --no-plots --out early"),
-                     1);
-    ck_assert_ptr_null(strstr(train_output, "data set 3 of 3"));
     static const char table[] = "u,Sale Price\n1,2\n2,4\n3,5\n4,9\n5,11\n6,12\n7,13\n8,17\n9,18\n10,19\n";
     temporary_write("blank.csv", table, sizeof table - 1);
     expect_fine(train_run("compare",
@@ -117,6 +123,7 @@ Suite *data_sets_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, ranks_are_those_of_the_comparisons);
     tcase_add_test(tests, an_interrupted_comparison_ends_with_the_signals_status);
+    tcase_add_test(tests, data_sets_of_two_kinds_count_by_their_losses);
     tcase_add_test(tests, what_cannot_be_ranked_is_refused);
     suite_add_tcase(suite, tests);
     return suite;

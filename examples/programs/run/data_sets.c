@@ -195,7 +195,7 @@ static bool take_forms(over_sets *o, int which, const csv_source *summary, size_
                                                            (int)summary->table.rows, o->set[0].name, o->forms);
 }
 
-static bool read_summary(over_sets *o, int which, tg_error *error)
+static bool read_one(over_sets *o, int which, tg_error *error)
 {
     char path[PATH_MAX];
     csv_source summary;
@@ -208,6 +208,19 @@ static bool read_summary(over_sets *o, int which, tg_error *error)
                        o->set[which].name, *o->measure ? o->measure : "measure");
     fine = fine && take_forms(o, which, &summary, (size_t)column, keys, error);
     csv_source_free(&summary);
+    return fine;
+}
+
+/* If a data set lacks the measure that the first one chose, its accuracy, all count by their losses. */
+static bool read_summary(over_sets *o, int which, bool asked, tg_error *error)
+{
+    bool fine = read_one(o, which, error);
+    if (fine || asked)
+        return fine;
+    snprintf(o->measure, NAME, "test_loss");
+    for (int s = 0; s <= which && (s == 0 || fine); s++)
+        fine = read_one(o, s, error);
+    error->text[0] = fine ? '\0' : error->text[0];
     return fine;
 }
 
@@ -395,9 +408,10 @@ int data_sets_compare(int argc, char **argv)
     if (status == 0 && o.sets == 0)
         status = tg_fail(&error, "--data: the list is empty") ? 0 : 2;
     o.score = memory_checked(calloc((size_t)MOST_SETS * MOST_FORMS, sizeof *o.score));
+    const bool asked = *o.measure;
     for (int s = 0; s < o.sets && status == 0; s++) {
         status = compare_one(&o, s, argc, argv);
-        if (status == 0 && !read_summary(&o, s, &error)) /* before the others are trained */
+        if (status == 0 && !read_summary(&o, s, asked, &error)) /* before the others are trained */
             status = 1;
     }
     if (status == 0 && !show(&o, &error))

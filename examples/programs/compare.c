@@ -307,7 +307,7 @@ static int show_results(session *c)
     const bool papered = !fine || !c->e.settings.paper || write_paper(c, log);
     c->reported = fine && s->report && write_report(c, log, c->drawn, false);
     if (!s->report)
-        runlog_remove_drawn(s->out);
+        runlog_remove_report(s->out);
     if (fine && !c->e.settings.paper)
         paper_remove(s->out);
     if (fine && is_for_reading(c))

@@ -405,7 +405,7 @@ static int show_results(training *t)
     t->drawn = drawn == PLOTS_DRAWN;
     t->reported = !s->report || write_report(t, t->drawn, false);
     if (!s->report)
-        runlog_remove_drawn(s->out);
+        runlog_remove_report(s->out);
     if (r->about->task == TG_CARD_LETTERS && !print_sample(t, &error))
         return fail(error.text);
     if (!is_all_there(t, &error))
@@ -449,7 +449,7 @@ static int train(training *t)
     if (t->s.run.report)
         write_report(t, false, false);
     else
-        runlog_remove_drawn(t->run.spec->out);
+        runlog_remove_report(t->run.spec->out);
     return signals_status();
 }
 

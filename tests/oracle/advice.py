@@ -239,6 +239,8 @@ def code_is_gap(c):
 def ignore(c):
     def edit(lines):
         numbers = c.rng.sample(range(10000, 99999), len(lines))
+        if numbers[0] % 3 == 0:
+            return [["big"] + lines[0]] + [["%de36" % n] + line for n, line in zip(numbers, lines[1:])]
         return [["id"] + lines[0]] + [["N%d" % n] + line for n, line in zip(numbers, lines[1:])] if c.wrong else \
             [["day"] + lines[0]] + [["2024-%02d-%02d" % (1 + n % 12, 1 + n % 28)] + line
                                     for n, line in zip(numbers, lines[1:])]

@@ -119,21 +119,23 @@ START_TEST(what_is_overwritten_leaves_no_report)
 }
 END_TEST
 
-/* More seeds without --paper: the numbers of the table are those of fewer. */
-START_TEST(a_comparison_that_continues_without_a_paper_leaves_no_stale_one)
+/* More seeds without --paper or --report: the numbers in their files are those of fewer. */
+START_TEST(a_comparison_that_continues_leaves_no_stale_paper_or_report)
 {
     static const char same[] = "--data moons --rows 60 --hidden 4 --epochs 2 --lr 0.01 --activations relu,tanh --out p";
-    expect_fine(train_run("compare", "%s --seeds 2 --paper", same));
+    expect_fine(train_run("compare", "%s --seeds 2 --paper --report", same));
     temporary_write("p/paper/mine.tex", "mine", 4);
     expect_fine(train_run("compare", "%s --seeds 3 --paper --no-plots", same));
     ck_assert(temporary_exists("p/paper/table.tex") && !temporary_exists("p/paper/intervals.pdf"));
     ck_assert(!temporary_exists("p/paper/loss.pdf"));
     expect_fine(train_run("compare", "%s --seeds 4 --no-plots", same));
     ck_assert(!temporary_exists("p/paper/table.tex") && !temporary_exists("p/paper/methods.txt"));
-    ck_assert(temporary_exists("p/paper/mine.tex"));
+    ck_assert(temporary_exists("p/paper/mine.tex") && !temporary_exists("p/report.html"));
     for (int paper = 1; paper >= 0; paper--) {
-        expect_fine(train_run("compare", "--runs p/runs.csv --measures test_loss %s --out r", paper ? "--paper" : ""));
+        expect_fine(
+            train_run("compare", "--runs p/runs.csv --measures test_loss %s --out r", paper ? "--paper --report" : ""));
         ck_assert_int_eq(temporary_exists("r/paper/table.tex"), paper);
+        ck_assert_int_eq(temporary_exists("r/report.html"), paper);
         expect_fine(train_run("compare",
                               "--data moons --data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 --lr "
                               "0.01 --activations relu,tanh --no-plots %s --out s",
@@ -166,7 +168,7 @@ Suite *paper_suite(void)
     tcase_add_test(tests, the_table_is_latex_and_the_pictures_are_pdf);
     tcase_add_test(tests, results_of_other_programs_have_a_paper_too);
     tcase_add_test(tests, what_is_overwritten_leaves_no_report);
-    tcase_add_test(tests, a_comparison_that_continues_without_a_paper_leaves_no_stale_one);
+    tcase_add_test(tests, a_comparison_that_continues_leaves_no_stale_paper_or_report);
     tcase_add_test(tests, several_data_sets_have_a_paper_together);
     suite_add_tcase(suite, tests);
     return suite;

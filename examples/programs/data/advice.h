@@ -39,7 +39,7 @@
 #define ADVICE_CODE_IS_GAP "if it marks a gap, write NA instead and use --missing drop or --missing mean"
 /* The task was inferred, and is the other one. */
 #define ADVICE_TASK "override with --task"
-/* A column looks like an identifier or a date. */
+/* A column looks like an identifier or a date, or has numbers beyond 3.4e38. */
 #define ADVICE_IGNORE "--ignore '%s' leaves it out"
 /* More than a tenth of the validation or test rows have the features of a training row. */
 #define ADVICE_DUPLICATES "--drop-duplicates keeps one of each"

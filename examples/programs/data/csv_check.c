@@ -101,6 +101,8 @@ static void advise(const csv_source *source, const trouble *t, char *hint, size_
         *hint = '\0';
     else if (column->role == CSV_TARGET)
         snprintf(hint, size, "; " ADVICE_CLASSES);
+    else if (csv_kind_at(source, t->row, t->column) == CSV_HUGE)
+        snprintf(hint, size, "; " ADVICE_IGNORE, name);
     else
         snprintf(hint, size, "; " ADVICE_CATEGORIES, name, name);
 }

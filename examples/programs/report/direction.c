@@ -3,7 +3,6 @@
 #include "examples/programs/data/words.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -275,6 +274,14 @@ direction direction_of(const char *name, const char *more, const char *less)
         return is_listed(more, name) ? DIRECTION_MORE : DIRECTION_LESS;
     const direction of = direction_by(name, false);
     return of != DIRECTION_UNKNOWN ? of : direction_by(name, true);
+}
+
+bool direction_is_accuracy(const char *name)
+{
+    static const char *const accuracy[] = {" acc ", " accuracy ", " accuracies ", NULL};
+    char words[NAME];
+    split(name, true, words);
+    return take(words, accuracy) > 0;
 }
 
 const char *direction_words(direction of)

@@ -12,10 +12,15 @@
 #ifndef REPORT_DIRECTION_H
 #define REPORT_DIRECTION_H
 
+#include <stdbool.h>
+
 typedef enum direction { DIRECTION_UNKNOWN, DIRECTION_LESS, DIRECTION_MORE } direction;
 
 /* `more` and `less` are names that the user listed, with commas between; either may be NULL. They decide first. */
 direction direction_of(const char *name, const char *more, const char *less);
+
+/* True if a word of the name is accuracy, or acc. */
+bool direction_is_accuracy(const char *name);
 
 /* "more is better" or "less is better"; NULL if unknown. */
 const char *direction_words(direction of);

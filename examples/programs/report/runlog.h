@@ -35,7 +35,7 @@
  *                    validation loss
  *     config.json    the options
  *
- * A file that would be empty is not written. runlog_remove_drawn removes confusion.csv, of which a reader sees more in
+ * A file that would be empty is not written. runlog_remove_report removes confusion.csv, of which a reader sees more in
  * a report. In a search, all files except runs.csv, curves.csv and search.csv are for each activation's best point.
  *
  * Averages are over one value for each seed, the mean over its folds, as folds of one seed share most of their training
@@ -112,8 +112,8 @@ void runlog_fail(runlog *log, const char *why);
  * that failed stays. */
 bool runlog_write(const runlog *log, tg_error *error);
 
-/* Removes the files that only a report is made of. */
-void runlog_remove_drawn(const char *directory);
+/* Removes the report of an earlier call, whose numbers would be old, and the files that only a report is made of. */
+void runlog_remove_report(const char *directory);
 
 /* True if there are several points. */
 bool runlog_is_search(const runlog *log);

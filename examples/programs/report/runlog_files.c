@@ -385,8 +385,9 @@ bool runlog_write(const runlog *log, tg_error *error)
     return written;
 }
 
-void runlog_remove_drawn(const char *directory)
+void runlog_remove_report(const char *directory)
 {
+    files_remove(directory, "report.html");
     for (int i = 0; i < FILES; i++)
         if (files[i].drawn)
             files_remove(directory, files[i].name);

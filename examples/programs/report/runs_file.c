@@ -439,7 +439,7 @@ static void find_shares(runs_file *of)
 {
     comparison *c = &of->c;
     for (comparison_measure *m = c->measures; m < c->measures + c->measure_count; m++) {
-        m->share = strcasestr(m->name, "acc") != NULL;
+        m->share = direction_is_accuracy(m->name);
         for (int i = 0; i < c->run_count; i++) {
             const double value = c->runs[i].net.values[m->value];
             m->share &= !(value < 0 || value > 1);

@@ -138,6 +138,11 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
     fine = fine && (!s->paper || write_paper(&of, &error));
     if (fine && s->run.out && !s->paper)
         paper_remove(s->run.out);
+    if (fine && s->run.out && !s->run.report)
+        runlog_remove_report(s->run.out);
+    if (fine && s->run.out && strcmp(s->format, "table") == 0)
+        printf("\nin %s/: summary.csv, pairs.csv%s%s\n", plain(s->run.out), s->run.report ? "; report.html" : "",
+               s->paper ? "; paper/" : "");
     if (!fine)
         terminal_say("compare", NULL, error.text);
     runs_free(&from);

@@ -57,8 +57,8 @@ def command(rng):
 
 
 def winner_of(folder):
-    """The activation (or model, or both) whose mean validation loss is lowest at its best point, and if another has the
-    same: as it is said; and the loss."""
+    """What may be said of the activation (or model, or both) whose mean validation loss is lowest at its best point: of
+    one of them, if some share it. And the loss."""
     losses = {}
     with open(os.path.join(folder, "runs.csv"), newline="") as file:
         for line in csv.DictReader(file):
@@ -67,8 +67,8 @@ def winner_of(folder):
             losses.setdefault((line["activation"], *varied), []).append(loss)
     means = {key: sum(of) / len(of) for key, of in losses.items()}
     least = min(means.values())
-    winners = [key[0] for key in means if means[key] == least]
-    return winners[0] + SAID % ("shares" if len(set(winners)) > 1 else "has"), least
+    winners = {key[0] for key in means if means[key] == least}
+    return {winner + SAID % ("shares" if len(winners) > 1 else "has") for winner in winners}, least
 
 
 def record_of(folder):
@@ -105,12 +105,12 @@ def check(binaries, rng, _index):
     line = "compare " + " ".join(words)
     if status != 0:
         return "%s\n    status %d: %s" % (line, status, said[-300:])
-    winner, loss = winner_of("all of it")
+    said_of_winner, loss = winner_of("all of it")
     lines = said.rstrip("\n").split("\n")
     if math.isinf(loss):
         return "%s\n    all diverged, and there is a winner" % line if "validation loss; its first run" in lines[-2] else False
-    if lines[-2] != winner:
-        return "%s\n    '%s', and not '%s'" % (line, lines[-2], winner)
+    if lines[-2] not in said_of_winner:
+        return "%s\n    '%s', and not '%s'" % (line, lines[-2], " or ".join(sorted(said_of_winner)))
     done = subprocess.run(["bash", "-c", lines[-1] + " --no-plots"], capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
         return "%s\n    %s\n    status %d: %s" % (line, lines[-1], done.returncode, done.stderr[-300:])

@@ -2,6 +2,7 @@
 
 #include "autograd/grad.h"
 #include "nn/config_internal.h"
+#include "nn/formula_internal.h"
 #include "nn/formulas.h"
 
 #include <math.h>
@@ -95,11 +96,33 @@ static bool is_taken(const char *name)
     return place_of(name) < ACTIVATIONS;
 }
 
+/* The name of which at most a quarter of the letters differ; NULL: none. */
+static const char *similar_to(const char *name)
+{
+    const char *similar = NULL;
+    int least = (int)strlen(name) / 4 + 1;
+    for (int a = 0; a < ACTIVATIONS; a++) {
+        const int distance = tg_formula_distance(name, table[a].name);
+        similar = distance < least ? table[a].name : similar;
+        least = distance < least ? distance : least;
+    }
+    return similar;
+}
+
+/* "gelu" in small or capital letters. */
+static bool is_plain_gelu(const char *name)
+{
+    return tg_formula_distance(name, "gelu") == 0;
+}
+
 bool tg_activation_read(const char *name, tg_activation *activation, tg_error *error)
 {
     int index = name ? place_of(name) : ACTIVATIONS;
-    if (index == ACTIVATIONS && !tg_formulas_takes(name))
-        return tg_fail(error, "%s", tg_activation_name_error(name));
+    if (index == ACTIVATIONS && !tg_formulas_takes(name)) {
+        const char *similar = name && !is_plain_gelu(name) ? similar_to(name) : NULL;
+        return tg_fail(error, similar ? "not an activation; '%s' is similar" : "%s",
+                       similar ? similar : tg_activation_name_error(name));
+    }
     if (index == ACTIVATIONS && (index += tg_formulas_index(name, is_taken, error)) < ACTIVATIONS)
         return false;
     if (activation)
@@ -116,7 +139,7 @@ const char *tg_activation_name_error(const char *name)
 {
     if (name && is_taken(name))
         return NULL;
-    if (name && strcmp(name, "gelu") == 0)
+    if (name && is_plain_gelu(name))
         return "there is no plain gelu, because libraries differ in what it means: say gelu_exact, gelu_tanh "
                "or "
                "gelu_quick";

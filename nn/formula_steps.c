@@ -3,6 +3,7 @@
 
 #include "autograd/base/numbers.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -24,8 +25,7 @@ int tg_formula_fail(tg_formula_reader *r, const char *at, const char *format, ..
     return -1;
 }
 
-/* The number of letters to insert, remove or replace (Wagner and Fischer, 1974). */
-static int distance(const char *a, const char *b)
+int tg_formula_distance(const char *a, const char *b)
 {
     int row[64];
     const int n = (int)strlen(b) < 63 ? (int)strlen(b) : 63;
@@ -34,7 +34,8 @@ static int distance(const char *a, const char *b)
     for (int i = 0; a[i]; i++) {
         int diagonal = row[0]++;
         for (int k = 1; k <= n; k++) {
-            const int replaced = diagonal + (a[i] != b[k - 1]), shorter = row[k] < row[k - 1] ? row[k] : row[k - 1];
+            const int replaced = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[k - 1])),
+                      shorter = row[k] < row[k - 1] ? row[k] : row[k - 1];
             diagonal = row[k];
             row[k] = replaced < shorter + 1 ? replaced : shorter + 1;
         }
@@ -48,7 +49,7 @@ int tg_formula_unknown(tg_formula_reader *r, const char *at, const char *name)
     int least = 1 + (int)strlen(name) / 4;
     for (int i = 0; tg_formula_function_at(i); i++) {
         const char *other = tg_formula_function_at(i)->name;
-        const int d = strncmp(other, name, strlen(name)) == 0 ? 0 : distance(name, other);
+        const int d = strncmp(other, name, strlen(name)) == 0 ? 0 : tg_formula_distance(name, other);
         if (d < least || (d == least && !best)) {
             least = d;
             best = other;

@@ -228,7 +228,10 @@ START_TEST(a_formula_is_one_activation_in_the_whole_process)
     ck_assert(!tg_activation_is_gated(a) && tg_activation_is_gated(activation_of("u v")));
     ck_assert(!tg_activation_read("relu: x", NULL, &error));
     ck_assert_str_eq(error.text, "'relu' is the name of another activation");
-    ck_assert(!tg_activation_read("gleu", NULL, &error) && strstr(error.text, "not an activation; there are"));
+    ck_assert(!tg_activation_read("swish", NULL, &error) && strstr(error.text, "not an activation; there are"));
+    ck_assert(!tg_activation_read("LeakyReLU", NULL, &error));
+    ck_assert_str_eq(error.text, "not an activation; 'leaky_relu' is similar");
+    ck_assert(!tg_activation_read("GELU", NULL, &error) && strstr(error.text, "there is no plain gelu"));
     ck_assert(!tg_activation_read("x +", NULL, &error) && strstr(error.text, "column 4"));
 }
 END_TEST

@@ -744,6 +744,17 @@ def text_data(c):
                for kind in ("text", "lines"))
 
 
+@case("AS_TEXT")
+def as_text(c):
+    with open(c.path("t.txt"), "w") as file:
+        for _ in range(100):
+            file.write(" ".join(c.rng.choice(["to", "be,", "or", "not", "that"]) for _ in range(c.rng.randint(2, 9))) + "\n")
+    if c.run("train", "--data", "t.txt", *FAST, "--out", "m") == 0:
+        raise Unsaid("is not refused")
+    said = c.advised("AS_TEXT")
+    return c.run("train", "--data", "text:" + said[1], "--width", "8", "--layers", "1", *FAST, "--out", "m") == 0
+
+
 @case("OTHER_MODEL")
 def other_model(c):
     c.table()

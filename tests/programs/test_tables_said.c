@@ -266,6 +266,8 @@ START_TEST(small_mistakes_are_pointed_out)
     expect_refused(train_run("train", "--activations relu"),
                    "there is no option --activations; --activation takes one");
     expect_refused(train_run("train", "--data nowhere.csv --no-plots"), "there is no file 'nowhere.csv'; csv:FILE");
+    ck_assert_int_eq(train_run("sh", "-c 'cp text prose.txt'"), 0);
+    expect_refused(train_run("train", "--data prose.txt --no-plots"), "; text:prose.txt reads it as a text");
     ck_assert_int_eq(train_run("sh", "-c 'mkdir pictures run; touch pictures/1.png; echo {} > run/config.json'"), 0);
     expect_refused(train_run("train", "--data idx:pictures --no-plots"), "pictures: a folder of pictures, expected");
     expect_refused(train_run("train", "--resume --out run"), "the command that began it begins it again");

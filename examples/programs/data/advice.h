@@ -71,6 +71,9 @@
 /* The first line is neither a header nor a row like the others. */
 #define ADVICE_HEADER "choose --header yes or --header no"
 
+/* A file whose name ends in .txt is no table. */
+#define ADVICE_AS_TEXT "text:%s reads it as a text"
+
 /* ---- files of other programs; @ is the file ---- */
 
 /* A file is packed by xz. */

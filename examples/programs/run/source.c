@@ -241,9 +241,12 @@ const char *source_path(const char *data)
 
 bool source_open(run_spec *s, run_source *from, tg_error *error)
 {
-    s->data = source_named(s->data, false);
+    const char *given = s->data, *ending = strrchr(given, '.');
+    s->data = source_named(given, false);
     *from = (run_source){.is_text = text_is_named(s->data)};
     const bool fine = from->is_text ? open_text(s, from, error) : open_rows(s, from, error);
+    if (!fine && s->data != given && ending && strcasecmp(ending, ".txt") == 0)
+        tg_fail(error, "%s; " ADVICE_AS_TEXT, error->text, given);
     if (!fine)
         source_free(from);
     return fine;

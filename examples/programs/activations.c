@@ -1,4 +1,5 @@
 /* Shows values and first derivatives of the activations as a table, as numbers to plot, and as pictures. */
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/net.h"
@@ -69,12 +70,6 @@ static bool has_curve(tg_activation activation)
     return !tg_activation_is_gated(activation) && activation != TG_STOCHASTIC_GELU;
 }
 
-/* NaN and zero without a sign, which means nothing. */
-static double unsigned_of(double number)
-{
-    return isnan(number) || number == 0 ? fabs(number) : number;
-}
-
 /* ---- the table ---- */
 
 /* The zero of the derivative between two points where its sign changes, by bisection. */
@@ -104,10 +99,11 @@ static minimum lowest_of(tg_tape *tape, tg_activation activation, tg_tensor x, c
             const double where = refine(tape, activation, at[falling], at[i]),
                          value = tg_item(tg_activate(activation, tg_constant(tape, TG_F64, &where, TG_SCALAR), NULL));
             const bool as_low = fabs(value - lowest.value) < 1e-12; /* but for rounding */
-            if (isnan(lowest.value) || (as_low ? fabs(where) < fabs(lowest.at) : value < lowest.value))
+            if (isfinite(value) &&
+                (isnan(lowest.value) || (as_low ? fabs(where) < fabs(lowest.at) : value < lowest.value)))
                 lowest = (minimum){where, value};
         }
-        falling = c.derivative[i] < 0 ? i : c.derivative[i] > 0 ? -1 : falling;
+        falling = c.derivative[i] < 0 ? i : c.derivative[i] == 0 ? falling : -1;
     }
     return lowest;
 }
@@ -116,6 +112,7 @@ static void add_row(table *t, tg_tape *tape, tg_activation activation, tg_tensor
 {
     const curve c = curve_of(activation, x);
     const double sides[2] = {-1, 1};
+    char text[NUMBER_TEXT];
     if (!c.value || !c.derivative || !exact.value || !exact.derivative)
         return; /* the tape has the error */
     double error = 0, derivative_error = 0;
@@ -128,10 +125,9 @@ static void add_row(table *t, tg_tape *tape, tg_activation activation, tg_tensor
     tg_tensor ends = tg_activate(activation, tg_constant(tape, TG_F64, sides, TG_SHAPE(2)), NULL);
     table_add_row(t);
     table_add_cell(t, "%s", tg_activation_label(activation));
-    table_add_cell(t, "%.7f", unsigned_of(tg_at(ends, 0)));
-    table_add_cell(t, "%.7f", unsigned_of(tg_at(ends, 1)));
-    table_add_cell(t, isnan(lowest.at) ? "-" : "%.7f", fabs(lowest.at) < 5e-8 ? 0 : lowest.at);
-    table_add_cell(t, isnan(lowest.at) ? "-" : "%.7f", lowest.value);
+    const double numbers[] = {tg_at(ends, 0), tg_at(ends, 1), lowest.at, lowest.value};
+    for (int i = 0; i < 4; i++)
+        table_add_cell(t, "%s", i >= 2 && isnan(lowest.at) ? "-" : number_placed(numbers[i], 7, false, text));
     if (approximates) {
         table_add_cell(t, "%.3e", error);
         table_add_cell(t, "%.3e", derivative_error);
@@ -162,13 +158,14 @@ static void print_table(tg_tape *tape)
 /* A moment with five decimals. Behind a pole it is infinite, and a sum over some points near it any number. */
 static void add_moment(table *t, double moment)
 {
-    const bool exists = fabs(moment) < 1e9;
-    table_add_cell(t, exists ? "%.5f" : "none", fabs(moment) < 5e-6 ? 0 : moment);
+    char text[NUMBER_TEXT];
+    table_add_cell(t, "%s", fabs(moment) < 1e9 ? number_placed(moment, 5, false, text) : "none");
 }
 
 /* What each does to a standard normal number; a gate, with the value 1. */
 static void print_normal(void)
 {
+    char text[NUMBER_TEXT];
     table *t = table_new(1);
     table_add_columns(t, "activation|mean");
     table_add_column(
@@ -189,7 +186,8 @@ static void print_normal(void)
         table_add_cell(t, "%.5f", tg_activation_gain((tg_activation)a));
         add_moment(t, m.derivative_square);
         table_add_cell(t, "%.2f %%", 100 * m.dead);
-        table_add_cell(t, isfinite(m.largest_derivative) ? "%.4f" : "none", m.largest_derivative);
+        table_add_cell(t, "%s",
+                       isfinite(m.largest_derivative) ? number_placed(m.largest_derivative, 4, false, text) : "none");
     }
     putchar('\n');
     table_print(t, "table", stdout);
@@ -213,8 +211,8 @@ static void write_curve(FILE *file, const char *kind, const char *name, tg_tenso
         c.value && c.derivative && (!minus || (minus->value && minus->derivative)); /* else the tape has the error */
     for (int64_t i = 0; complete && i < tg_size(x); i++)
         fprintf(file, "%s%s,%.9g,%.17g,%.17g\n", kind, name, tg_at(x, i),
-                unsigned_of(c.value[i] - (minus ? minus->value[i] : 0)),
-                unsigned_of(c.derivative[i] - (minus ? minus->derivative[i] : 0)));
+                number_unsigned(c.value[i] - (minus ? minus->value[i] : 0)),
+                number_unsigned(c.derivative[i] - (minus ? minus->derivative[i] : 0)));
     fputs("\n\n", file);
 }
 

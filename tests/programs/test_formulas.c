@@ -102,14 +102,21 @@ END_TEST
 START_TEST(moments_that_do_not_exist_are_not_shown)
 {
     expect_fine(train_run("activations", "--no-plots --out shown --formula 'p: 1/x'"));
-    ck_assert_msg(strstr(train_output, "\np                0.00000  none      1.00000  none      0.00 %  none\n"), "%s",
-                  train_output);
+    ck_assert_msg(strstr(train_output, "\np                0.00000  none      1.00000  none      0.00 %  none\n"),
+                  "%.3000s", train_output);
     ck_assert_ptr_nonnull(strstr(train_output, "; none: infinite or undefined"));
     expect_fine(train_run("activations", "--no-plots --out shown --formula 'p: sqrt(x)'"));
-    ck_assert_msg(strstr(train_output, "\np                none     none      1.00000  none      0.00 %  none\n"), "%s",
-                  train_output);
-    ck_assert_msg(!strstr(train_output, "-nan") && !strstr(train_output, "-0.0000000 "), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "\np                none     none      1.00000  none      0.00 %  none\n"),
+                  "%.3000s", train_output);
+    ck_assert_msg(!strstr(train_output, "-nan") && !strstr(train_output, "-0.0000000 "), "%.3000s", train_output);
     ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula p,-4,nan,nan\n"));
+    /* nor a minimum where there is a pole, or no value */
+    expect_fine(train_run("activations", "--no-plots --out shown --formula 'p: -1/x^2'"));
+    ck_assert_msg(strstr(train_output, "\np               -1.0000000  -1.0000000           -           -\n"), "%.3000s",
+                  train_output);
+    expect_fine(train_run("activations", "--no-plots --out shown --formula 'p: where(x > 0, log(x - 3), 0 - 1e-9 x)'"));
+    ck_assert_msg(strstr(train_output, "\np                0.0000000        nan           -           -\n"), "%.3000s",
+                  train_output);
 }
 END_TEST
 

@@ -7,13 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* NaN and zero without a sign, which means nothing. */
+static inline double number_unsigned(double value)
+{
+    return isnan(value) || value == 0 ? fabs(value) : value;
+}
+
 /*     fputs(number_text(0.1, (char[NUMBER_TEXT]){0}), stdout);       // 0.1
  *
  * Whole numbers have no exponent: 1234567891, not 1.234567891e+09. -0 is 0. */
 enum { NUMBER_TEXT = 32 };
 static inline const char *number_text(double value, char text[NUMBER_TEXT])
 {
-    value += 0.0; /* -0 */
+    value = number_unsigned(value);
     if (value == floor(value) && fabs(value) < 1e17) {
         snprintf(text, NUMBER_TEXT, "%.0f", value);
         return text;
@@ -43,7 +49,7 @@ enum { NUMBER_TINY = -1 };
 static inline const char *number_placed(double value, int decimals, bool sign, char text[NUMBER_TEXT])
 {
     const bool huge = fabs(value) >= (decimals > 1 ? 1e5 : 1e7);
-    value = decimals != NUMBER_TINY && fabs(value) < pow(10, -decimals) / 2 ? 0 : value;
+    value = decimals != NUMBER_TINY && fabs(value) < pow(10, -decimals) / 2 ? 0 : number_unsigned(value);
     snprintf(text, NUMBER_TEXT,
              decimals == NUMBER_TINY || huge ? (sign ? "%+.*g" : "%.*g")
              : sign                          ? "%+.*f"

@@ -243,11 +243,12 @@ static bool read_input(remote_function *r, int i, json_t *from)
 static bool read_type_and_products(remote_function *r, const json_t *type, const json_t *gives)
 {
     static const char *const names[] = {"f64", "f32", "bf16"};
+    enum { TYPES = sizeof names / sizeof *names };
     size_t i = 0;
     const json_t *each;
-    while (type && i < 3 && !(json_is_string(type) && strcmp(json_string_value(type), names[i]) == 0))
+    while (type && i < TYPES && !(json_is_string(type) && strcmp(json_string_value(type), names[i]) == 0))
         i++;
-    if (i == 3)
+    if (i == TYPES)
         return command_fail(r->of, "'%s': its type can be f64, f32 or bf16", r->name);
     r->box.type = (tg_gradcheck_type)i;
     json_array_foreach(gives, i, each) {
@@ -274,24 +275,25 @@ static bool read_promise(remote_function *r, const char *name, double *numbers, 
            command_fail(r->of, "'%s': its %s %s", r->name, name, why);
 }
 
-/* Refuses options of another type than theirs: a number, a whole number, or true and false. */
+/* Refuses options of another type than theirs. */
 static bool expect_options(remote_function *r)
 {
-    static const char *const reals[] = {"rtol", "atol", "value_rtol", "value_atol", "largest_step"},
-                             *const integers[] = {"directions", "evaluations"},
-                             *const booleans[] = {"here_only", "projects"};
-    for (size_t i = 0; i < 5; i++) {
-        const json_t *real = json_object_get(r->description, reals[i]);
-        if (real && !json_is_number(real) && !(json_is_array(real) && strncmp(reals[i], "value", 5) == 0))
-            return command_fail(r->of, "'%s': its %s is no number", r->name, reals[i]);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const json_t *integer = json_object_get(r->description, integers[i]),
-                     *boolean = json_object_get(r->description, booleans[i]);
-        if (integer && !json_is_integer(integer))
-            return command_fail(r->of, "'%s': its %s is no whole number", r->name, integers[i]);
-        if (boolean && !json_is_boolean(boolean))
-            return command_fail(r->of, "'%s': its %s is neither true nor false", r->name, booleans[i]);
+    enum { REAL, REALS, INTEGER, BOOLEAN };
+    static const char *const wrong[] = {"no number", "no number", "no whole number", "neither true nor false"};
+    static const struct {
+        const char *name;
+        int type;
+    } options[] = {{"rtol", REAL},           {"atol", REAL},         {"value_rtol", REALS},
+                   {"value_atol", REALS},    {"largest_step", REAL}, {"directions", INTEGER},
+                   {"evaluations", INTEGER}, {"here_only", BOOLEAN}, {"projects", BOOLEAN}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const json_t *o = json_object_get(r->description, options[i].name);
+        const int type = options[i].type;
+        const bool fits = type == INTEGER   ? json_is_integer(o)
+                          : type == BOOLEAN ? json_is_boolean(o)
+                                            : json_is_number(o) || (type == REALS && json_is_array(o));
+        if (o && !fits)
+            return command_fail(r->of, "'%s': its %s is %s", r->name, options[i].name, wrong[type]);
     }
     return true;
 }

@@ -249,16 +249,21 @@ bool net_residual_is_idle(const net_spec *spec)
     return true;
 }
 
-/* Adds the options to a refusal of the library, which does not know them. */
-static void say_options(const net_spec *spec, tg_error *error)
+/* Adds the options that make the net possible to a refusal of the library, which does not know them. */
+static void say_options(const net_spec *spec, const tg_rng *rng, tg_error *error)
 {
-    char refused[sizeof error->text];
-    snprintf(refused, sizeof refused, "%s", error->text);
-    if (strstr(refused, "image"))
-        tg_fail(error, "%.300s, here of %dx%d; choose %s, or --model mlp", refused, spec->image_height,
+    net_spec possible = *spec;
+    tg_error refused = *error, none;
+    possible.patch = 1; /* each model reads one of the three */
+    possible.filters = "16";
+    possible.equal_width = true;
+    tg_model *model = tg_model_of_spec(&possible, rng, &none);
+    if (model && tg_model_traits_of(spec->model)->images)
+        tg_fail(error, "%.300s, here of %dx%d; choose %s, or --model mlp", refused.text, spec->image_height,
                 spec->image_width, strcmp(spec->model, "vit") == 0 ? "another --patch" : "fewer blocks (--filters 16)");
-    else if (strstr(refused, "equal_width"))
-        tg_fail(error, "--unit-groups of a gated activation needs --gated width");
+    else if (model)
+        tg_fail(error, "%.300s; choose --gated width", refused.text);
+    tg_model_free(model);
 }
 
 tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error)
@@ -271,7 +276,8 @@ tg_model *net_new(const net_spec *spec, const tg_rng *rng, tg_error *error)
         option |= strlen(o->name) == length && strncmp(o->name, problem.text, length) == 0;
     if (!model) {
         tg_fail(error, "%s%s", option ? "--" : "", problem.text);
-        say_options(spec, error);
+        if (!option)
+            say_options(spec, rng, error);
     }
     return model;
 }

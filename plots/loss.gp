@@ -18,23 +18,23 @@ if (epochs == 1 && steps_there) {
 }
 
 # The range is that of the validation losses and as much of the training losses beneath as leaves those readable.
-stats bands using (finite(column("val_loss"))) name "VAL" nooutput
+measure = validated ? "val_loss" : "train_loss"
+stats bands using (finite(column(measure))) name "VAL" nooutput
 stats bands using (finite(column("train_loss"))) name "TRAIN" nooutput
 if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
 low = TRAIN_min < VAL_min ? TRAIN_min : VAL_min
 high = TRAIN_max > VAL_max ? TRAIN_max : VAL_max
 table = bands
-measure = "val_loss"
 load folder . "typical.gp"
 if (high > shown_most) { high = shown_most }
 if (low > 0 && high / low > 6 && low < VAL_min / 4) { low = VAL_min / 4 }
 long = 6
 load folder . "loss_axis.gp"
-edge(i, name) = of(i, "val_loss") > peak ? NaN : within(of(i, name))       # a band whose mean has left the picture is not drawn
-set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
-set key title "validation loss\nof the best epoch"
-name(i) = best_loss[i] <= peak ? sprintf("%s  %#.3g", full_name(i), best_loss[i]) : full_name(i) . "  diverged"
-heading = "solid: validation, dashed: training; " . over
+edge(i, name) = of(i, measure) > peak ? NaN : within(of(i, name))       # a band whose mean has left the picture is not drawn
+set ylabel loss_label
+set key title loss_title
+name(i) = validated && best_loss[i] > peak ? full_name(i) . "  diverged" : loss_name(i)
+heading = (validated ? "solid: validation, dashed: training; " : "") . over
 if (count >= too_many) {
     picture = "loss"
     curve = "val_loss"
@@ -48,10 +48,10 @@ set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced \
 do for [format in formats] {
     eval value(format)
     set output out . "/loss." . format
-    plot for [i=1:count] bands using (epoch(i)):(edge(i, "val_loss_low")):(edge(i, "val_loss_high")) \
+    plot for [i=1:count] bands using (epoch(i)):(edge(i, measure . "_low")):(edge(i, measure . "_high")) \
              with filledcurves linetype shade(i) notitle, \
          for [i=1:count] bands using (epoch(i)):(of(i, "train_loss")) with lines linetype dashed(i) notitle, \
-         for [i=1:count] bands using (epoch(i)):(of(i, "val_loss")) \
+         for [i=1:count] bands using (epoch(i)):(of(i, measure)) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)
     set output
 }

@@ -12,7 +12,7 @@ steps = dir . "/step_bands.csv"
 written(name) = strlen(strcol(name)) ? finite(column(name)) : NaN
 of_step(i, name) = is(i) ? written(name) : NaN
 
-stats steps using (written("val_loss")) name "VAL" nooutput
+stats steps using (written(validated ? "val_loss" : "train_loss")) name "VAL" nooutput
 stats steps using (written("train_loss")) name "TRAIN" nooutput
 stats steps using (column("step")) name "STEP" nooutput
 if (!exists("VAL_min") || !exists("TRAIN_min")) { exit error "every run diverged: there is no loss to draw" }
@@ -27,27 +27,26 @@ long = 6
 load folder . "loss_axis.gp"
 edge(i, name) = of_step(i, name) > peak ? NaN : within(of_step(i, name))
 
-name(i) = best_loss[i] == best_loss[i] ? sprintf("%s  %#.3g", full_name(i), best_loss[i]) : full_name(i) . "  diverged"
-set key title "validation loss\nof the best epoch"
+name(i) = loss_name(i)
+set key title loss_title
 set xlabel "step"
 set xtics autofreq
 set xrange [0 : STEP_max * 1.01]
-set ylabel is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
+set ylabel loss_label
+heading = (validated ? "thin: training, marks: validation; " : "") . (RUNS_max < 2 ? "one seed" : sprintf("means of %d %s", RUNS_max, averaged))
 if (count >= too_many) {
-    heading = "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d %s", RUNS_max, averaged))
     across_label = "step"
     round_step(x) = (power = 10.0**floor(log10(x)), x <= power ? power : x <= 2 * power ? 2 * power : x <= 5 * power ? 5 * power : 10 * power)
     load folder . "multiples.gp"
     exit
 }
-set label 2 "thin: training, marks: validation; " . (RUNS_max < 2 ? "one seed" : sprintf("means of %d %s", RUNS_max, averaged)) at graph 0, graph 1 \
-    left offset 0, 1.2 noenhanced textcolor rgb "#404040"
+set label 2 heading at graph 0, graph 1 left offset 0, 1.2 noenhanced textcolor rgb "#404040"
 
 do for [format in formats] {
     eval value(format)
     set output out . "/" . picture . "." . format
     plot for [i=1:count] steps using (column("step")):(edge(i, "train_loss")) with lines linetype thin(i) notitle, \
-         for [i=1:count] "" using (written("val_loss") == written("val_loss") ? column("step") : NaN):(of_step(i, "val_loss")) \
+         for [i=1:count] "" using (written("val_loss") == written("val_loss") || !validated ? column("step") : NaN):(of_step(i, validated ? "val_loss" : "train_loss")) \
              with linespoints linetype solid(i) pointinterval marks_every title name(i)
     set output
 }

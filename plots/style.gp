@@ -17,6 +17,8 @@ stats bands using (column("runs")) name "RUNS" nooutput
 averaged = exists("averaged") ? averaged : "seeds" # what the means are of
 stats bands using (strlen(strcol("val_accuracy"))) name "ACCURACY" nooutput
 is_regression = ACCURACY_max == 0
+stats bands using (strlen(strcol("val_loss"))) name "VALIDATED" nooutput
+validated = VALIDATED_max > 0                # else there are only training losses
 finite(x) = (abs(x) < 1e30) ? x : NaN        # where a run diverged the curve ends; the range does not follow it
 is(i) = (strcol("activation") eq word(names, i))
 epoch(i) = is(i) ? column("epoch") : NaN
@@ -47,6 +49,9 @@ do for [i=1:count] {
     }
 }
 full_name(i) = word(names, i) . point[i]
+loss_name(i) = !validated ? full_name(i) : best_loss[i] == best_loss[i] ? sprintf("%s  %#.3g", full_name(i), best_loss[i]) : full_name(i) . "  diverged"
+loss_title = validated ? "validation loss\nof the best epoch" : "training loss"
+loss_label = !validated ? "mean loss per example" : is_regression ? "mean squared error, standardised targets" : "mean loss per example (cross-entropy)"
 
 # ---- colours that colour-blind readers can tell apart (Okabe and Ito; Tol), and marks for print
 colours = "000000 0072B2 D55E00 009E73 CC79A7 56B4E9 E69F00 882255 999933 44AA99 AA4499 888888"

@@ -72,7 +72,7 @@ static int list_one(const char *path, void *to)
 {
     json_t *file = json_load_file(path, 0, NULL);
     const char *name = strrchr(path, '/') + 1, *about = study_text(file, "about");
-    fprintf(to, "  %-18.*s %s\n", (int)(strlen(name) - 5), name, about ? about : "");
+    fprintf(to, "  %-24.*s %s\n", (int)(strlen(name) - 5), name, about ? about : "");
     json_decref(file);
     return 0;
 }
@@ -81,7 +81,7 @@ static void list_studies(const void *heading, FILE *to)
 {
     fprintf(to, "%s:\n", (const char *)heading);
     each_study(list_one, to);
-    fprintf(to, "  %-18s %s\n  %-18s %s\n", "all", "all of them, one after the other", "FILE.json",
+    fprintf(to, "  %-24s %s\n  %-24s %s\n", "all", "all of them, one after the other", "FILE.json",
             "one of your own (docs/studies.md)");
 }
 

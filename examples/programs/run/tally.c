@@ -326,8 +326,8 @@ void tally_print(const tg_card *c, const char *split, const runlog_measures *m, 
     putc('\n', out);
 }
 
-/* Names the class if all rows are predicted as one. */
-static void print_only_answer(const tg_card *c, const double *confusion, FILE *out)
+/* Names the class if all rows are predicted as one; returns how many classes are predicted. */
+static size_t print_only_answer(const tg_card *c, const double *confusion, FILE *out)
 {
     size_t answers = 0, only = 0;
     for (size_t k = 0; k < c->classes; k++) {
@@ -340,13 +340,13 @@ static void print_only_answer(const tg_card *c, const double *confusion, FILE *o
     if (answers == 1)
         fprintf(out, "all samples are predicted as class %s\n",
                 plain_name(c->class_names[only], (char[PLAIN_NAME]){0}));
+    return answers;
 }
 
 void tally_print_confusion(const tg_card *c, const double *confusion, FILE *out)
 {
     enum { MOST = 12 };
-    print_only_answer(c, confusion, out);
-    if (c->classes > MOST)
+    if (print_only_answer(c, confusion, out) == 0 || c->classes > MOST)
         return;
     fputs("confusion matrix, a line for each class and a column for each prediction, in the same order:\n", out);
     for (size_t i = 0; i < c->classes; i++) {

@@ -173,18 +173,19 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
              TG_SAFETY * c->epsilon * own * size > c->near * noise));
 }
 
-/* True if the derivative of a function of several operations jumps at a point of the checker's own: at a tie inside it,
- * the derivative of each operation is a slope of that one, but together they need be no slope of the whole. */
-static bool is_tied(tg_check *c, const tg_check_line *line, const tg_check_slope *s)
+/* True if a function of several operations may have a tie inside it, at a point of the checker's own: there the
+ * derivative of each operation is a slope of that one, but together they need be no slope of the whole. A tie shows as a
+ * kink; where slopes happen to be alike on both sides, the derivative still jumps. */
+static bool is_tied(tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool kink)
 {
-    if (!c->composed || !c->at[0])
-        return false;
+    if (!c->composed || !c->at[0] || kink)
+        return c->composed && c->at[0];
     double *beside = tg_check_numbers(c, c->variables);
     for (int64_t i = 0; i < c->variables; i++)
         c->moved[i] = c->point[i] + tg_check_weight(c) * c->near_step * c->own_scale[i];
     tg_check_evaluate(c, line->level + 1, c->moved, beside);
     memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
-    return !(fabs(multiply(c, line, beside) - s->analytic) <= TG_TOLERANCE * fabs(s->analytic - s->best.value));
+    return !(fabs(multiply(c, line, beside) - s->analytic) <= TG_COARSE * fabs(s->analytic - s->best.value));
 }
 
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that
@@ -203,7 +204,8 @@ static void judge_unlike(tg_check *c, const tg_check_line *line, const tg_check_
     if (!isfinite(s->analytic)) {
         v->kinks = 0;
         set(c, s, s->best.value, 0, finite || !c->at[0] ? TG_GRADCHECK_NOT_FINITE : TG_GRADCHECK_CANNOT_TELL, v);
-    } else if (is_too_steep(c, line, s, usable, v->kinks) || !(v->kinks || contradicted) || is_tied(c, line, s))
+    } else if (is_too_steep(c, line, s, usable, v->kinks) || !(v->kinks || contradicted) ||
+               is_tied(c, line, s, v->kinks || s->kink > 0))
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_CANNOT_TELL, v);
     else if (!v->kinks)
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_WRONG, v);

@@ -290,6 +290,7 @@ static void add_noise(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 static void compare_again(tg_check *c, const tg_check_line *line, tg_check_around *a, tg_gradcheck_result *v)
 {
     tg_check_slope s = {0};
+    v->passed = false;
     find_analytic(c, line, &s);
     add_noise(c, line, &s);
     add_first_rows(c, line, &s);
@@ -339,7 +340,8 @@ tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *along)
     const bool clear = !v.passed && is_clearly_wrong(c, &s, &v);
     if (!v.passed && !clear)
         compare_again(c, line, &a, &v);
-    if (!v.passed && !v.undecided && !clear && line->level == 0 && c->kind->rounds && tg_check_find_jump(c, line))
+    const bool doubtful = v.passed ? a.high - a.low > TG_SAFETY * s.kink : !v.undecided && !clear;
+    if (doubtful && line->level == 0 && c->kind->rounds && tg_check_find_jump(c, line))
         compare_again(c, line, &a, &v);
     if (c->kind->rounds && c->type == TG_GRADCHECK_F64 && v.status == TG_GRADCHECK_WRONG && v.error <= 2 * v.bound &&
         v.bound > 2 * tolerance(c, &s, v.numeric))

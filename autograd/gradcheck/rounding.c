@@ -91,19 +91,25 @@ double tg_check_noise_of(tg_check *c, int number, int64_t i)
 
 /* ---- jumps around it ---- */
 
-enum { WIDE = 33, WINDOW = 19, DEEPER = 4 };
+enum { WIDE = 33, WINDOW = 19 };
 
 /* <cotangent, values> at `count` points along the line, h apart; of these, the place of the largest fifth difference,
- * which a smooth function nearly lacks and a jump makes six times as large as itself. Returns the jump. */
-static double find_roughest(tg_check *c, const tg_check_line *line, double middle, double h, int count, double *place)
+ * which a smooth function nearly lacks and a jump makes six times as large as itself, and the largest sum of |values|.
+ * Returns the jump. */
+static double find_roughest(tg_check *c, const tg_check_line *line, double h, int count, double *place, double *size)
 {
     const tg_check_level *level = &c->level[line->level];
-    double sums[WIDE], largest = 0;
+    const double middle = *place;
+    double sums[WIDE] = {0}, largest = 0;
     for (int p = 0; p < count; p++) {
-        sums[p] = 0;
+        double all = 0;
         tg_check_evaluate_at(c, line, middle + (p - count / 2) * h, c->ahead);
-        for (int64_t k = line->start; k < level->length; k += line->stride)
-            sums[p] += level->cotangent[k] * c->ahead[k];
+        for (int64_t k = line->start; k < level->length; k += line->stride) {
+            const double value = c->changed[k] ? level->cotangent[k] * c->ahead[k] : 0;
+            sums[p] += value;
+            all += fabs(value);
+        }
+        *size = fmax(*size, all);
     }
     for (int p = 0; p + 5 < count; p++) {
         const double *f = sums + p, jump = fabs(f[5] - f[0] - 5 * (f[4] - f[1]) + 10 * (f[3] - f[2])) / 6;
@@ -114,28 +120,30 @@ static double find_roughest(tg_check *c, const tg_check_line *line, double middl
     return largest;
 }
 
+/* Down to the steps in which slopes around are taken. Of a jump, what is seen stays alike; a kink would shrink with
+ * the step, to a sixteenth in two, and the noise of a quotient grow. */
 bool tg_check_find_jump(tg_check *c, const tg_check_line *line)
 {
     tg_check_level *level = &c->level[line->level];
-    double place = 0, h = 1. / 32, here = 0, there = 0, weights = 0, noise = 0;
-    double jumps[DEEPER + 1] = {find_roughest(c, line, 0, h, WIDE, &place)};
-    tg_check_evaluate_at(c, line, place, c->ahead);
+    double place = 0, here = 0, weights = 0, noise = 0, largest = 0, longer = 0, before = 0, jump = 0;
     for (int64_t k = line->start; k < level->length; k += line->stride) {
-        const double v = fabs(level->cotangent[k]);
+        const double v = c->changed[k] ? fabs(level->cotangent[k]) : 0;
         here += v * fabs(level->value[k]);
-        there += v * fabs(c->ahead[k]);
-        noise += TG_SAFETY * v * level->noise[k];
+        noise += TG_SAFETY * v * (level->jumps ? c->epsilon * fabs(level->value[k]) : level->noise[k]); /* no jumps */
         weights += v;
     }
-    noise *= here > 0 ? fmax(1, there / here) : 1; /* it may grow with the values */
-    for (int i = 0; i < DEEPER && jumps[i] > noise; i++)
-        jumps[i + 1] = find_roughest(c, line, place, h /= 4, WINDOW, &place);
-    const double jump =
-        jumps[DEEPER]; /* a kink would shrink with the step, to a sixteenth, and the noise of a quotient grow */
-    if (!(jump > noise && TG_SAFETY * jump >= jumps[DEEPER - 2] && jump <= TG_SAFETY * jumps[DEEPER - 2] &&
-          (TG_SAFETY * TG_SAFETY * jump <= fmax(here, there) || jump <= c->terms * c->epsilon * weights)))
+    for (double h = 0.03; h > c->near_step; h /= 4) {
+        longer = before;
+        before = jump;
+        jump = find_roughest(c, line, h, before == 0 ? WIDE : WINDOW, &place, &largest);
+        if (!(jump > noise * (here > 0 ? fmax(1, largest / here) : 1))) /* which may grow with the values */
+            return false;
+    }
+    if (!(TG_SAFETY * jump >= longer && jump <= TG_SAFETY * longer) ||
+        (TG_SAFETY * TG_SAFETY * jump > fmax(here, largest) && jump > c->terms * c->epsilon * weights))
         return false;
     for (int64_t k = line->start; k < level->length; k += line->stride)
-        level->noise[k] = fmax(level->noise[k], jump / weights);
+        if (c->changed[k]) /* each value may jump as far */
+            level->noise[k] = fmax(level->noise[k], jump / fabs(level->cotangent[k]));
     return level->jumps = true;
 }

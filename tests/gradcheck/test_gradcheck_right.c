@@ -188,6 +188,68 @@ START_TEST(every_wrong_function_is_caught_with_noise_and_without)
 }
 END_TEST
 
+/* ---- roots from a bracket that begins at 0 ---- */
+
+enum { EQUATIONS = 3, BRACKETS = 4, ROOTS = 3 };
+
+typedef struct bisection {
+    int equation, bracket;
+    double tolerance, factor; /* of the derivative that is given */
+} bisection;
+
+static double root_of(const bisection *b, double x)
+{
+    const double y = fabs(x), ends[BRACKETS] = {fmax(y, 1), y + 1, 2 * y, 1000};
+    double low = 0, high = ends[b->bracket];
+    while (high - low > b->tolerance) {
+        const double z = (low + high) / 2, values[EQUATIONS] = {z * z * z + z, 2 * z + z * z, sinh(z)};
+        *(values[b->equation] < y ? &low : &high) = z;
+    }
+    return copysign((low + high) / 2, x);
+}
+
+static bool find_roots(const void *const *in, void *const *out, void *user)
+{
+    for (int i = 0; i < ROOTS; i++)
+        ((double *)out[0])[i] = root_of(user, ((const double *)in[0])[i]);
+    return true;
+}
+
+static bool roots_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    const bisection *b = user;
+    for (int i = 0; i < ROOTS; i++) {
+        const double z = fabs(root_of(b, ((const double *)in[0])[i])),
+                     slopes[EQUATIONS] = {3 * z * z + 1, 2 + 2 * z, cosh(z)};
+        ((double *)gradients[0])[i] = ((const double *)cotangents[0])[i] * b->factor / slopes[b->equation];
+    }
+    return true;
+}
+
+static void check_bisection(bisection *b, int seed)
+{
+    static const double points[][ROOTS] = {{1.3, 0.4, -2.2}, {1, 0, 5}, {1e-3, 0.2, 0.5}};
+    const tg_shape shape = TG_SHAPE(ROOTS);
+    const tg_black_box box = {.outputs = &shape, .output_count = 1, .value = find_roots, .vjp = roots_vjp, .user = b};
+    const tg_gradcheck_input in = {.shape = shape, .data = points[seed % 3]};
+    const tg_gradcheck_result v = tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
+    ck_assert_msg(b->factor == 1 ? v.passed || v.status == TG_GRADCHECK_CANNOT_TELL : !v.passed,
+                  "equation %d, bracket %d, tolerance %g, seed %d, factor %g: %s", b->equation, b->bracket,
+                  b->tolerance, seed, b->factor, v.why);
+}
+
+/* Within a tolerance such a root is a staircase of steps or of straight lines through 0, with a kink at 0. */
+START_TEST(a_bisected_root_is_not_called_wrong_and_passes_with_no_wrong_derivative)
+{
+    for (int k = 0; k < EQUATIONS * BRACKETS; k++)
+        for (double tolerance = 1e-4; tolerance > 0.5e-12; tolerance /= sqrt(10))
+            for (int seed = k; seed < k + seeds(1, 30); seed++) {
+                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1}, seed);
+                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1.03}, seed);
+            }
+}
+END_TEST
+
 /* ---- random formulas ---- */
 
 /* A value and its derivatives by three inputs, through nine random steps of `r`, each of two earlier numbers. */
@@ -384,6 +446,7 @@ Suite *gradcheck_right_suite(void)
     tcase_add_test(tests, what_was_written_down_before_is_told_apart);
     tcase_add_test(tests, no_right_function_at_the_edge_of_rounding_is_called_wrong);
     tcase_add_test(tests, every_wrong_function_is_caught_with_noise_and_without);
+    tcase_add_test(tests, a_bisected_root_is_not_called_wrong_and_passes_with_no_wrong_derivative);
     tcase_add_test(tests, random_formulas_are_right_and_with_a_factor_of_a_derivative_wrong);
     tcase_add_test(tests, what_rounding_leaves_of_terms_that_cancel_may_differ);
     tcase_add_test(tests, tiny_results_have_rounding_too);

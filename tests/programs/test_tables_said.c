@@ -259,6 +259,36 @@ START_TEST(rows_that_the_first_run_was_trained_on_are_pointed_out)
 }
 END_TEST
 
+/* Long names, names with a quote and names that two columns have: an option takes their number. */
+START_TEST(the_name_in_an_advice_is_one_that_options_take)
+{
+    static const char *const names[] = {
+        "id", "id", "the number of the respondent in the list of all that were asked in the first and second wave",
+        "it's", "a name of fifty-nine letters, which is not yet too long a one"};
+    FILE *file = fopen(temporary_path("names.csv"), "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "%s,%s,%s,%s,\"%s\",x,y\n", names[0], names[1], names[2], names[3], names[4]);
+    for (int i = 0; i < 40; i++)
+        fprintf(file, "%d,a%d,b%d,c%d,d%d,%d,%s\n", i, i, i, i, i, i * 7919 % 101, i % 3 ? "p" : "q");
+    fclose(file);
+    expect_fine(train_run("train", "--data names.csv --epochs 1 --hidden 4 --no-plots --out m"));
+    char *said = strdup(train_output), *at = said;
+    int advised = 0;
+    while ((at = strstr(at, "--ignore '"))) {
+        const int length = (int)strcspn(at + strlen("--ignore '"), "'");
+        expect_fine(train_run("train",
+                              "--data names.csv --ignore '%.*s' --epochs 1 --hidden 4 --no-plots --overwrite "
+                              "--out n",
+                              length, at + strlen("--ignore '")));
+        ck_assert_msg(strstr(train_output, "ignored"), "%s", train_output);
+        at++;
+        advised++;
+    }
+    ck_assert_msg(advised == 5, "%s", said);
+    free(said);
+}
+END_TEST
+
 /* ---- small mistakes in a command ---- */
 
 START_TEST(small_mistakes_are_pointed_out)
@@ -267,6 +297,8 @@ START_TEST(small_mistakes_are_pointed_out)
                    "there is no option --activations; --activation takes one");
     expect_refused(train_run("train", "--data nowhere.csv --no-plots"), "there is no file 'nowhere.csv'; csv:FILE");
     ck_assert_int_eq(train_run("sh", "-c 'cp text prose.txt'"), 0);
+    expect_refused(train_run("train", "--data csv:images/train-labels-idx1-ubyte --no-plots"),
+                   "labels of IDX, expected CSV; idx:FOLDER");
     expect_refused(train_run("train", "--data prose.txt --no-plots"), "; text:prose.txt reads it as a text");
     ck_assert_int_eq(train_run("sh", "-c 'mkdir pictures run; touch pictures/1.png; echo {} > run/config.json'"), 0);
     expect_refused(train_run("train", "--data idx:pictures --no-plots"), "pictures: a folder of pictures, expected");
@@ -290,6 +322,7 @@ Suite *tables_said_suite(void)
     tcase_add_test(tests, groups_are_the_units_of_intervals);
     tcase_add_test(tests, columns_of_a_summary_are_those_of_the_data);
     tcase_add_test(tests, rows_that_the_first_run_was_trained_on_are_pointed_out);
+    tcase_add_test(tests, the_name_in_an_advice_is_one_that_options_take);
     tcase_add_test(tests, small_mistakes_are_pointed_out);
     suite_add_tcase(suite, tests);
     return suite;

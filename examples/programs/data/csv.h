@@ -196,7 +196,8 @@ bool csv_is_missing_at(const csv_source *source, size_t row, size_t column);
 /* Fails at a cell: "wine.csv:3, column 'pH': " and then the problem. */
 bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char *problem);
 
-/* The name or number of a column for options. */
+/* What options call a column, in single quotes: its name or, if that is long, has a quote or is another's too, its
+ * number. */
 enum { CSV_OPTION_NAME = 80 };
 const char *csv_option_name(const csv_source *source, size_t column, char text[CSV_OPTION_NAME]);
 

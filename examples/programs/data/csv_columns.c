@@ -39,10 +39,13 @@ bool csv_fail_at(const csv_source *source, size_t row, size_t column, const char
 
 const char *csv_option_name(const csv_source *source, size_t column, char text[CSV_OPTION_NAME])
 {
-    if (source->names)
-        snprintf(text, CSV_OPTION_NAME, "%.60s", source->names[column]);
-    else
-        snprintf(text, CSV_OPTION_NAME, "%zu", column);
+    const char *name = source->names ? source->names[column] : NULL;
+    size_t same = 0;
+    for (size_t i = 0; name && i < source->table.columns; i++)
+        same += strcmp(source->names[i], name) == 0;
+    if (same == 1 && strlen(name) < CSV_OPTION_NAME && !strchr(name, '\''))
+        return strcpy(text, name);
+    snprintf(text, CSV_OPTION_NAME, "%zu", column);
     return text;
 }
 

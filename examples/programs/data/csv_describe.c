@@ -158,7 +158,7 @@ static void describe(const csv_source *source, size_t column, dataset *set)
     const bool class = from->role == CSV_TARGET && set->task == DATASET_CLASSIFICATION,
                entries = class || from->role == CSV_CATEGORIES || from->role == CSV_GROUPS,
                numbers = !entries && from->role != CSV_IGNORED;
-    char number[NUMBER_TEXT];
+    char number[NUMBER_TEXT], name[CSV_OPTION_NAME];
     to->kind = class ? "class" : kinds[from->role];
     to->name = source->names ? dataset_text(&set->memory, source->names[column]) : NULL;
     to->entries = entries ? from->classes.found : 0;
@@ -172,6 +172,8 @@ static void describe(const csv_source *source, size_t column, dataset *set)
                                                        : csv_text(source, from->example, column));
     if (from->role == CSV_NUMBERS || from->role == CSV_CATEGORIES)
         to->doubt = doubt(source, column, set);
+    if (to->doubt)
+        to->call = dataset_text(&set->memory, csv_option_name(source, column, name));
     if (from->role == CSV_NUMBERS && source->rows >= LEAST_ROWS)
         to->gap = gap_code(source, column, &to->gaps);
 }

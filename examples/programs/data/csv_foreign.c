@@ -40,6 +40,7 @@ static const format formats[] = {
     {"a PDF document", BYTES("%PDF-"), 0, NULL},
     {"an event file of TensorBoard", BYTES("brain.Event:"), 23,
      "'Show data download links' in TensorBoard exports a curve"},
+    {"images or labels of IDX", BYTES("\0\0\x08"), 0, "idx:FOLDER reads the folder of the four files"},
     {"a picture (PNG)", BYTES("\x89PNG"), 0, NULL},
     {"a picture (JPEG)", BYTES("\xff\xd8\xff"), 0, NULL},
 };

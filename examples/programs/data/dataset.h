@@ -115,7 +115,8 @@ typedef struct dataset_column {
     bool zeros;        /* it is categorical because of zeros with which its entries begin: 00501 */
     double gap;        /* a number far from all others that looks like a code for missing values, -999; NaN: none */
     size_t gaps;       /* its rows */
-    const char *doubt; /* why it is probably not a feature ("looks like a date"); NULL: no warning */
+    const char *doubt; /* why it is probably not a feature ("looks like a date"); NULL: no warning, else */
+    const char *call;  /* what options call it: its name or number */
 } dataset_column;
 
 /* True if its cells are features or targets. */

@@ -75,13 +75,12 @@ static void add_readings(table *t, const dataset *set)
 
 static void add_warnings(table *t, const dataset *set)
 {
-    char text[PLAIN_NAME];
     size_t warnings = 0;
     for (size_t i = 0; i < set->columns; i++) {
-        if (!set->column[i].doubt || ++warnings > MOST_WARNINGS)
-            continue;
-        const char *name = name_of(set, i, text);
-        table_add_note(t, "Warning: column '%s' %s; " ADVICE_IGNORE ".", name, set->column[i].doubt, name);
+        const dataset_column *column = &set->column[i];
+        if (column->doubt && ++warnings <= MOST_WARNINGS)
+            table_add_note(t, "Warning: column '%s' %s; " ADVICE_IGNORE ".", plain(column->call), column->doubt,
+                           plain(column->call));
     }
     if (warnings > MOST_WARNINGS)
         table_add_note(t, "%zu more columns look like dates or identifiers.", warnings - MOST_WARNINGS);

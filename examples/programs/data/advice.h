@@ -18,7 +18,7 @@
 /* Accuracy is measured on fewer than 100 test samples, the first ones of the table for all seeds. */
 #define ADVICE_FOLDS "--folds 5 in place of --test tests all samples"
 /* The name of a measure of other programs says nothing about its direction. */
-#define ADVICE_DIRECTION "--more-is-better %.*s or --less-is-better %.*s"
+#define ADVICE_DIRECTION "--more-is-better '%.*s' or --less-is-better '%.*s'"
 /* One of 20 test rows or more makes more than a quarter of a loss. */
 #define ADVICE_HEAVY_ROW "see whether its target is right"
 /* Neither the learning rate nor the initial scale of a comparison was searched. */

@@ -117,10 +117,10 @@ static void add_meaning(const comparison_view *v, table *t)
             "\"On these samples\" means for other splits of them, by Student's t over the %s; all else is meant for "
             "other samples of their kind.",
             comparison_pairs_word(v));
-    if (v->most > 0 && v->count > 1)
+    if (v->most > 0 && v->pairs)
         table_add_note(
             t, "Δ: difference to %.*s, %s%s%s.", SHORT(v->groups[0].name), v->folds ? "fold by fold" : "seed by seed",
-            v->pairs && comparison_lacks_runs(v, v->pairs) ? ", where both have a run" : "",
+            comparison_lacks_runs(v, v->pairs) ? ", where both have a run" : "",
             v->most < 2 ? ""
             : v->count > 2
                 ? "; * significant: Student's t, at 5 % for all pairs of a measure together (Holm); intervals "
@@ -154,10 +154,10 @@ void comparison_add_notes(const comparison_view *v, table *t)
 {
     enum { TOO_FEW = 5 };
     add_meaning(v, t);
-    if (v->c->about.margin > 0 && v->count > 1 && v->most > 1)
+    if (v->c->about.margin > 0 && v->pairs && v->most > 1)
         table_add_note(t, "Equal within %g %%: two one-sided tests, at 5 %%%s.", 100 * v->c->about.margin,
                        v->count > 2 ? " for all pairs of a measure together (Holm)" : "");
-    if (v->count > 1 && v->least > 1 && v->least < TOO_FEW)
+    if (v->pairs && v->least > 1 && v->least < TOO_FEW)
         table_add_note(t, "%d %s show large differences only: " ADVICE_TEN_SEEDS ".", v->least,
                        comparison_pairs_word(v));
     if (v->c->about.note)

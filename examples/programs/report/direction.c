@@ -6,213 +6,34 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Phrases of whole words, with blanks around. */
-static const char *const lower[] = {" false positive ",
-                                    " misclassification ",
-                                    " wmape ",
-                                    " false negative ",
-                                    " false alarm ",
-                                    " false discovery ",
-                                    " davies bouldin ",
-                                    " cross entropy ",
-                                    " bits per ",
-                                    " log loss ",
-                                    " loss ",
-                                    " losses ",
-                                    " error ",
-                                    " errors ",
-                                    " err ",
-                                    " brier ",
-                                    " mse ",
-                                    " rmse ",
-                                    " mae ",
-                                    " mape ",
-                                    " smape ",
-                                    " mase ",
-                                    " msle ",
-                                    " rmsle ",
-                                    " nrmse ",
-                                    " sse ",
-                                    " rss ",
-                                    " medae ",
-                                    " nll ",
-                                    " bce ",
-                                    " ce ",
-                                    " xent ",
-                                    " crossentropy ",
-                                    " logloss ",
-                                    " perplexity ",
-                                    " ppl ",
-                                    " bpc ",
-                                    " bpb ",
-                                    " bpd ",
-                                    " divergence ",
-                                    " kl ",
-                                    " kld ",
-                                    " wer ",
-                                    " cer ",
-                                    " eer ",
-                                    " ece ",
-                                    " fid ",
-                                    " kid ",
-                                    " lpips ",
-                                    " fvd ",
-                                    " wasserstein ",
-                                    " hausdorff ",
-                                    " chamfer ",
-                                    " deviance ",
-                                    " regret ",
-                                    " cost ",
-                                    " inaccuracy ",
-                                    " misclassified ",
-                                    " incorrect ",
-                                    " failure ",
-                                    " failures ",
-                                    " miss ",
-                                    " misses ",
-                                    " fpr ",
-                                    " fnr ",
-                                    " fdr ",
-                                    " pinball ",
-                                    " crps ",
-                                    " hinge ",
-                                    " huber ",
-                                    " aic ",
-                                    " bic ",
-                                    " latency ",
-                                    NULL};
-static const char *const higher[] = {" average precision ",
-                                     " concordance ",
-                                     " c index ",
-                                     " exact match ",
-                                     " inception score ",
-                                     " v measure ",
-                                     " log prob ",
-                                     " solve rate ",
-                                     " explained variance ",
-                                     " true positive ",
-                                     " true negative ",
-                                     " positive predictive value ",
-                                     " negative predictive value ",
-                                     " mean reciprocal rank ",
-                                     " calinski harabasz ",
-                                     " percent correct ",
-                                     " top 1 ",
-                                     " top 3 ",
-                                     " top 5 ",
-                                     " top 10 ",
-                                     " top k ",
-                                     " pass 1 ",
-                                     " pass 10 ",
-                                     " pass k ",
-                                     " r 2 ",
-                                     " r squared ",
-                                     " r² ",
-                                     " f 1 ",
-                                     " f 2 ",
-                                     " f 0 5 ",
-                                     " f beta ",
-                                     " f measure ",
-                                     " f score ",
-                                     " accuracy ",
-                                     " acc ",
-                                     " accuracies ",
-                                     " precision ",
-                                     " recall ",
-                                     " sensitivity ",
-                                     " specificity ",
-                                     " fbeta ",
-                                     " fscore ",
-                                     " auc ",
-                                     " auroc ",
-                                     " rocauc ",
-                                     " auprc ",
-                                     " aucpr ",
-                                     " prauc ",
-                                     " roc ",
-                                     " ap ",
-                                     " map ",
-                                     " ar ",
-                                     " mar ",
-                                     " mcc ",
-                                     " matthews ",
-                                     " kappa ",
-                                     " qwk ",
-                                     " jaccard ",
-                                     " iou ",
-                                     " miou ",
-                                     " giou ",
-                                     " dice ",
-                                     " dsc ",
-                                     " ndcg ",
-                                     " dcg ",
-                                     " mrr ",
-                                     " hits ",
-                                     " pck ",
-                                     " tpr ",
-                                     " tnr ",
-                                     " ppv ",
-                                     " npv ",
-                                     " youden ",
-                                     " informedness ",
-                                     " nse ",
-                                     " kge ",
-                                     " pearson ",
-                                     " pearsonr ",
-                                     " spearman ",
-                                     " spearmanr ",
-                                     " kendall ",
-                                     " correlation ",
-                                     " corr ",
-                                     " likelihood ",
-                                     " loglik ",
-                                     " loglikelihood ",
-                                     " llh ",
-                                     " elbo ",
-                                     " psnr ",
-                                     " ssim ",
-                                     " snr ",
-                                     " sdr ",
-                                     " pesq ",
-                                     " stoi ",
-                                     " bleu ",
-                                     " sacrebleu ",
-                                     " rouge ",
-                                     " rougel ",
-                                     " meteor ",
-                                     " cider ",
-                                     " chrf ",
-                                     " bertscore ",
-                                     " comet ",
-                                     " reward ",
-                                     " rewards ",
-                                     " success ",
-                                     " silhouette ",
-                                     " ari ",
-                                     " nmi ",
-                                     " ami ",
-                                     " purity ",
-                                     " homogeneity ",
-                                     " completeness ",
-                                     " throughput ",
-                                     " elo ",
-                                     NULL};
+/* Phrases of whole words, with commas between. */
+static const char lower[] =
+    "false positive,misclassification,wmape,false negative,false alarm,false discovery,davies bouldin,"
+    "cross entropy,bits per,log loss,loss,losses,error,errors,err,brier,mse,rmse,mae,mape,smape,mase,msle,"
+    "rmsle,nrmse,sse,rss,medae,nll,bce,ce,xent,crossentropy,logloss,perplexity,ppl,bpc,bpb,bpd,divergence,kl,"
+    "kld,wer,cer,eer,ece,fid,kid,lpips,fvd,wasserstein,hausdorff,chamfer,deviance,regret,cost,inaccuracy,"
+    "misclassified,incorrect,failure,failures,miss,misses,fpr,fnr,fdr,pinball,crps,hinge,huber,aic,bic,latency";
+static const char higher[] =
+    "average precision,concordance,c index,exact match,inception score,v measure,log prob,solve rate,"
+    "explained variance,true positive,true negative,positive predictive value,negative predictive value,"
+    "mean reciprocal rank,calinski harabasz,percent correct,top 1,top 3,top 5,top 10,top k,pass 1,pass 10,"
+    "pass k,r 2,r squared,r²,f 1,f 2,f 0 5,f beta,f measure,f score,accuracy,acc,accuracies,precision,recall,"
+    "sensitivity,specificity,fbeta,fscore,auc,auroc,rocauc,auprc,aucpr,prauc,roc,ap,map,ar,mar,mcc,matthews,"
+    "kappa,qwk,jaccard,iou,miou,giou,dice,dsc,ndcg,dcg,mrr,hits,pck,tpr,tnr,ppv,npv,youden,informedness,nse,"
+    "kge,pearson,pearsonr,spearman,spearmanr,kendall,correlation,corr,likelihood,loglik,loglikelihood,llh,elbo,"
+    "psnr,ssim,snr,sdr,pesq,stoi,bleu,sacrebleu,rouge,rougel,meteor,cider,chrf,bertscore,comet,reward,rewards,"
+    "success,silhouette,ari,nmi,ami,purity,homogeneity,completeness,throughput,elo";
 
 /* Words that mean a score, but only if nothing but these others is in a name. */
-static const char *const scores[] = {" score ",   " return ", " returns ", " win ",     " wins ",
-                                     " winrate ", " hit ",    " correct ", " utility ", NULL};
-static const char *const neutral[] = {
-    " train ",   " training ", " val ",  " valid ", " validation ", " test ", " testing ", " eval ",   " dev ",
-    " holdout ", " best ",     " last ", " final ", " mean ",       " avg ",  " average ", " median ", " macro ",
-    " micro ",   " weighted ", " max ",  " epoch ", " episode ",    " cv ",   " overall ", " total ",  " rate ",
-    " 1 ",       " 2 ",        " 3 ",    " 4 ",     " 5 ",          NULL};
+static const char scores[] = "score,return,returns,win,wins,winrate,hit,correct,utility";
+static const char neutral[] =
+    "train,training,val,valid,validation,test,testing,eval,dev,holdout,best,last,final,mean,avg,average,median,"
+    "macro,micro,weighted,max,epoch,episode,cv,overall,total,rate,1,2,3,4,5";
 
-static const char *const spoiling[] = {
-    " std ",     " stdev ",  " sd ",      " sem ",         " var ",    " variance ",  " deviation ", " gap ",
-    " drop ",    " delta ",  " diff ",    " difference ",  " change ", " ratio ",     " reduction ", " improvement ",
-    " gain ",    " weight ", " weights ", " coefficient ", " coef ",   " threshold ", " scale ",     " time ",
-    " seconds ", " steps ",  " count ",   " number ",      " num ",    " norm ",      " range ",     NULL};
-static const char *const reversing[] = {" neg ", " negative ", " negated ", " minus ", NULL};
+static const char spoiling[] =
+    "std,stdev,sd,sem,var,variance,deviation,gap,drop,delta,diff,difference,change,ratio,reduction,improvement,"
+    "gain,weight,weights,coefficient,coef,threshold,scale,time,seconds,steps,count,number,num,norm,range";
+static const char reversing[] = "neg,negative,negated,minus";
 
 enum { NAME = 320 };
 
@@ -237,12 +58,14 @@ static void split(const char *name, bool capitals, char words[NAME])
 }
 
 /* Removes all of these phrases; returns how many there were. */
-static int take(char words[NAME], const char *const *phrases)
+static int take(char words[NAME], const char *phrases)
 {
     int taken = 0;
-    for (; *phrases; phrases++)
-        for (char *at; (at = strstr(words, *phrases)); taken++)
-            memmove(at + 1, at + strlen(*phrases), strlen(at + strlen(*phrases)) + 1);
+    for (char phrase[NAME] = " "; next_word(&phrases, phrase + 1, NAME - 2);) {
+        strcat(phrase, " ");
+        for (char *at; (at = strstr(words, phrase)); taken++)
+            memmove(at + 1, at + strlen(phrase), strlen(at + strlen(phrase)) + 1);
+    }
     return taken;
 }
 
@@ -278,10 +101,9 @@ direction direction_of(const char *name, const char *more, const char *less)
 
 bool direction_is_accuracy(const char *name)
 {
-    static const char *const accuracy[] = {" acc ", " accuracy ", " accuracies ", NULL};
     char words[NAME];
     split(name, true, words);
-    return take(words, accuracy) > 0;
+    return take(words, "acc,accuracy,accuracies") > 0;
 }
 
 const char *direction_words(direction of)

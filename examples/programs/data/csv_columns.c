@@ -178,12 +178,6 @@ static bool check_digits(void *context, size_t row, size_t column, const char *t
     return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
 /* True if the column has half as many different numbers as rows, at most; `values` has room for one of each row. */
 static bool repeats(const csv_source *source, size_t column, double *values)
 {
@@ -191,7 +185,7 @@ static bool repeats(const csv_source *source, size_t column, double *values)
     for (size_t row = 0; row < source->rows; row++)
         if (!isnan(csv_value(source, row, column)))
             values[count++] = csv_value(source, row, column);
-    system_sort(values, count, sizeof *values, ascending);
+    system_sort(values, count, sizeof *values, system_ascending);
     for (size_t i = 0; i < count; i++)
         different += i == 0 || values[i] != values[i - 1];
     return 2 * different <= count;

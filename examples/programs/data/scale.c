@@ -123,12 +123,6 @@ typedef struct values {
     size_t count;
 } values;
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort_values(const dataset *set, size_t feature, values *all)
 {
     all->count = 0;
@@ -138,7 +132,7 @@ static void sort_values(const dataset *set, size_t feature, values *all)
         if (weight_of(set, row) > 0 && !isnan(value))
             all->of[all->count++] = value;
     }
-    system_sort(all->of, all->count, sizeof *all->of, ascending);
+    system_sort(all->of, all->count, sizeof *all->of, system_ascending);
 }
 
 /* The value below which this fraction lies, between neighbours in proportion (Hyndman and Fan's type 7). */

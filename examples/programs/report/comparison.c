@@ -337,12 +337,6 @@ static void look_at_rows(const comparison *c, const comparison_measure *m, works
     free(won);
 }
 
-static int descending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* Counts the test rows of a pair, and the fewest that make half of the mean difference. */
 static void count_half(const workspace *w, int count, comparison_pair *pair)
 {
@@ -361,7 +355,7 @@ static void count_half(const workspace *w, int count, comparison_pair *pair)
         }
     for (size_t i = 0; i < end && total < 0; i++)
         part[i] = -part[i];
-    system_sort(part, end, sizeof *part, descending);
+    system_sort(part, end, sizeof *part, system_descending);
     for (; isfinite(total) && total != 0 && 2 * sum < fabs(total); pair->half++)
         sum += part[pair->half];
     pair->rows = (int)rows;

@@ -161,12 +161,6 @@ double ranks_signed(const double differences[], size_t count, int *sign)
 
 /* ---- the probability of being better ---- */
 
-static int descending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 /* For each of `count` numbers in descending order, how many of them make a sum above `limit` with it, and how many one
  * of at least that. */
 static void find_partners(const double z[], size_t count, double limit, size_t above[], size_t least[])
@@ -201,7 +195,7 @@ void ranks_probable(const double differences[], size_t count, double margin, dou
            *sum = memory_checked(calloc(n + 1, sizeof *sum));
     size_t *partners = memory_checked(calloc(4 * n, sizeof *partners)), prior = 0, drawn[3] = {0};
     memcpy(z, differences, count * sizeof *z);
-    system_sort(z, n, sizeof *z, descending);
+    system_sort(z, n, sizeof *z, system_descending);
     while (z[prior] != 0)
         prior++;
     find_partners(z, n, 2 * margin, partners, partners + n);

@@ -463,12 +463,6 @@ static bool check_wanted(const runs_file *from, const char *path, const char *op
     return true;
 }
 
-static int by_step(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The first step that a sorted curve has twice; NaN: none. */
 static double repeated_step(const runs_curve *curve)
 {
@@ -488,7 +482,7 @@ static void end_curves(runs_file *of, int measure)
         const runs_curve *curve = &of->curves[i * COMPARISON_MEASURES + measure];
         if (curve->count == 0)
             continue;
-        system_sort(curve->pairs, curve->count, 2 * sizeof *curve->pairs, by_step);
+        system_sort(curve->pairs, curve->count, 2 * sizeof *curve->pairs, system_ascending);
         first = fmin(first, curve->last);
         last = fmax(last, curve->last);
         if (!group && !isnan(twice = repeated_step(curve)))

@@ -123,17 +123,11 @@ statistics_estimate statistics_of(const double values[], size_t count)
     return statistics_paired(values, NULL, count);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double statistics_median(double values[], size_t count)
 {
     if (!count)
         return NAN;
-    system_sort(values, count, sizeof *values, ascending);
+    system_sort(values, count, sizeof *values, system_ascending);
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 
@@ -372,7 +366,7 @@ statistics_estimate statistics_of_rows(const statistics_rows seeds[], const doub
 
 static int by_value(const void *a, const void *b)
 {
-    return ascending(*(double *const *)a, *(double *const *)b);
+    return system_ascending(*(double *const *)a, *(double *const *)b);
 }
 
 void statistics_holm(double p[], size_t count)

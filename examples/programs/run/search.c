@@ -38,19 +38,13 @@ static double neighbour(const search *s, int which, double from, long steps)
     return strtod(text, NULL);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* False if it is there, or the list is full. */
 static bool add(search *s, int which, double value)
 {
     if (is_in(s->values[which], s->count[which], value) || s->count[which] == SEARCH_MOST)
         return false;
     s->values[which][s->count[which]++] = value;
-    system_sort(s->values[which], (size_t)s->count[which], sizeof value, by_size);
+    system_sort(s->values[which], (size_t)s->count[which], sizeof value, system_ascending);
     return true;
 }
 

@@ -46,6 +46,17 @@ void system_sort(void *items, size_t count, size_t size, int (*compare)(const vo
     free(aside);
 }
 
+int system_ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int system_descending(const void *a, const void *b)
+{
+    return system_ascending(b, a);
+}
+
 void system_sleep(double seconds)
 {
     const time_t whole = (time_t)seconds;

@@ -27,6 +27,10 @@
 /* As qsort, but equal items keep their order, so that results are the same bytes with every C library. */
 void system_sort(void *items, size_t count, size_t size, int (*compare)(const void *a, const void *b));
 
+/* For it: items that are, or begin with, a double. */
+int system_ascending(const void *a, const void *b);
+int system_descending(const void *a, const void *b);
+
 /* A stream into memory, as open_memstream. Closing gives its text, terminated by a zero that does not count, and its
  * size; false, with *text set to NULL, if something was not written. */
 FILE *system_open_memory(char **text, size_t *size);

@@ -8,7 +8,9 @@ load folder . "style.gp"
 if (!exists("columns")) columns = 79
 if (!exists("rows")) rows = 18
 if (!exists("colour")) colour = 0
-narrow = columns < 60                        # the legend goes below, a line for each curve
+longest = 0
+do for [i=1:count] { longest = strlen(full_name(i)) > longest ? strlen(full_name(i)) : longest }
+narrow = columns < 64 + longest              # the legend goes below, a line for each curve
 rows = narrow ? rows + count : rows > count + 6 ? rows : count + 6
 eval sprintf("set terminal dumb nofeed noenhanced %s size %d, %d", colour ? "ansi256" : "mono", columns, rows)
 
@@ -19,8 +21,6 @@ set border 3
 set tmargin 2
 set xrange [first_epoch - (epochs > 1 ? 0 : 1) : last_epoch + (epochs > 1 ? 0 : 1)]
 set tics textcolor default
-longest = 0
-do for [i=1:count] { longest = strlen(full_name(i)) > longest ? strlen(full_name(i)) : longest }
 room = columns - (narrow ? 12 : 24 + longest)  # of the horizontal axis
 most = room / (strlen(sprintf("%d", last_epoch)) + 3)
 eval "set xtics " . tics_at(most > 1 ? most : 1)

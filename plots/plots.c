@@ -279,13 +279,20 @@ static bool is_drawn(const struct picture *p, const char *directory, const plots
                                                    : true;
 }
 
+static const char *const endings[] = {"png", "svg", "pdf"};
+enum { ENDINGS = sizeof endings / sizeof endings[0] };
+
+static void name_picture(const struct picture *p, int ending, char name[PLOTS_NAME])
+{
+    snprintf(name, PLOTS_NAME, "%.*s%s", (int)strlen(p->script) - 2, p->script, endings[ending]);
+}
+
 /* Removes pictures that earlier results have left. */
 static void remove_picture(const char *directory, const struct picture *p)
 {
-    static const char *const endings[] = {"png", "svg", "pdf"};
-    char name[64];
-    for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof name, "%.*s%s", (int)strlen(p->script) - 2, p->script, endings[i]);
+    char name[PLOTS_NAME];
+    for (int i = 0; i < ENDINGS; i++) {
+        name_picture(p, i, name);
         files_remove(directory, name);
     }
 }
@@ -296,16 +303,26 @@ void plots_remove(const char *directory)
         remove_picture(directory, p);
 }
 
+bool plots_find(const char *directory, char name[PLOTS_NAME])
+{
+    for (const struct picture *p = pictures; p < pictures + PICTURES; p++)
+        for (int i = 0; i < ENDINGS; i++) {
+            name_picture(p, i, name);
+            if (shared_is_file(directory, name))
+                return true;
+        }
+    return false;
+}
+
 void plots_list(const char *directory, FILE *out)
 {
     bool any = false;
     for (const struct picture *p = pictures; p < pictures + PICTURES; p++) {
-        char name[64];
-        const int length = (int)strlen(p->script) - 3;
-        snprintf(name, sizeof name, "%.*s.png", length, p->script);
+        char name[PLOTS_NAME];
+        name_picture(p, 0, name);
         if (!shared_is_file(directory, name))
             continue;
-        fprintf(out, "%s%.*s", any ? ", " : "", length, p->script);
+        fprintf(out, "%s%.*s", any ? ", " : "", (int)strlen(p->script) - 3, p->script);
         any = true;
     }
     fputs(any ? ", as .png and .svg" : "", out);

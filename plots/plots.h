@@ -47,6 +47,10 @@ plots_outcome plots_draw(const char *directory, const plots_look *look, tg_error
 /* Removes all of these pictures. */
 void plots_remove(const char *directory);
 
+/* Finds a file with the name of one of these pictures; false if there is none. */
+enum { PLOTS_NAME = 64 };
+bool plots_find(const char *directory, char name[PLOTS_NAME]);
+
 /* Prints the pictures that are in the folder: "loss, accuracy, as .png and .svg". */
 void plots_list(const char *directory, FILE *out);
 

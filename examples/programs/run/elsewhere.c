@@ -7,6 +7,7 @@
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/runs_file.h"
 #include "examples/programs/report/terminal.h"
+#include "examples/programs/system/posix.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -98,6 +99,23 @@ static const char *useless(const options_given *given)
     return NULL;
 }
 
+/* False if the folder has files that a call like this writes or removes, and that none has written. */
+static bool is_ours(const char *out, tg_error *error)
+{
+    static const char begin[] = "measure,name,against,pairs,", *const names[] = {"pairs.csv", "summary.csv",
+                                                                                 "report.html"};
+    char line[sizeof begin] = "", path[PATH_MAX];
+    FILE *file = files_read(out, names[0], error);
+    if (file && fgets(line, sizeof line, file) && strcmp(line, begin) == 0)
+        return files_end_reading(file, out, names[0], error);
+    if (file ? !files_end_reading(file, out, names[0], error) : error->text[0])
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (snprintf(path, sizeof path, "%s/%s", out, names[i]) < PATH_MAX && access(path, F_OK) == 0)
+            return tg_fail(error, "%.200s has %s, which is not of --runs; use --out for another folder", out, names[i]);
+    return true;
+}
+
 static bool check(const experiment_settings *s, tg_error *error)
 {
     const char *without = useless(&s->run.given);
@@ -111,6 +129,8 @@ static bool check(const experiment_settings *s, tg_error *error)
             files_are_one(path, s->runs))
             return tg_fail(error, "--runs: %.200s is a file that --out %.200s overwrites; use another folder", s->runs,
                            s->run.out);
+    if (s->run.out && !is_ours(s->run.out, error))
+        return false;
     for (const char *at = s->more_is_better, *less; next_word(&at, word, sizeof word);)
         for (less = s->less_is_better; next_word(&less, other, sizeof other);)
             if (strcmp(word, other) == 0)
@@ -139,7 +159,7 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
     if (fine && s->run.out && !s->paper)
         paper_remove(s->run.out);
     if (fine && s->run.out && !s->run.report)
-        runlog_remove_report(s->run.out);
+        files_remove(s->run.out, "report.html");
     if (fine && s->run.out && strcmp(s->format, "table") == 0)
         printf("\nin %s/: summary.csv, pairs.csv%s%s\n", plain(s->run.out), s->run.report ? "; report.html" : "",
                s->paper ? "; paper/" : "");

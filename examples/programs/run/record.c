@@ -133,6 +133,21 @@ static void say(const json_t *value, char *text, size_t size)
     free(dumped);
 }
 
+/* A file in the folder that a run would overwrite or remove although no run of ours wrote it: those of a run lie beside
+ * its config.json. NULL if there is none. */
+static const char *foreign_file(const char *folder, const json_t *config, char picture[PLOTS_NAME])
+{
+    if (json_object_get(config, "data") && json_object_get(config, "epochs"))
+        return NULL;
+    for (int i = 0; runlog_file(i); i++)
+        if (exists(folder, runlog_file(i)))
+            return runlog_file(i);
+    for (size_t i = 0; i < RESULTS; i++)
+        if (exists(folder, result_files[i]))
+            return result_files[i];
+    return plots_find(folder, picture) ? picture : NULL;
+}
+
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error)
 {
     /* checks results before config.json: a process that starts at the same time writes config.json first */
@@ -141,22 +156,26 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
     json_t *theirs = load(folder, "config.json", &unread);
     if (unread.text[0])
         return tg_fail(error, "%s", unread.text);
+    char picture[PLOTS_NAME];
+    const char *foreign = foreign_file(folder, theirs, picture);
     const char *other = theirs && used ? difference(config, theirs, ignored) : NULL;
-    const bool ours = !used || (theirs && !other);
+    const bool ours = !foreign && !other;
     if (!ours) {
         char had[80] = "", have[80] = "";
-        if (other && is_comparison(theirs) != is_comparison(config)) {
+        if (foreign) {
+            tg_fail(error, "%.200s has %s, which is not of a run of this program; " ADVICE_OTHER_FOLDER, folder,
+                    foreign);
+        } else if (is_comparison(theirs) != is_comparison(config)) {
             tg_fail(error, "%.200s has results of %s; " ADVICE_OTHER_FOLDER, folder,
                     is_comparison(theirs) ? "compare" : "train");
-        } else if (other && strcmp(other, data_sum) == 0) {
+        } else if (strcmp(other, data_sum) == 0) {
             tg_fail(error, "%.200s has results of other data: the file has changed; " ADVICE_OTHER_FOLDER, folder);
-        } else if (other) {
+        } else {
             say(json_object_get(theirs, other), had, sizeof had);
             say(json_object_get(config, other), have, sizeof have);
             tg_fail(error, "%.200s has results with another --%s: %s, not %s; " ADVICE_OTHER_FOLDER, folder, other, had,
                     have);
-        } else
-            tg_fail(error, "%.200s has results but no config.json; " ADVICE_OTHER_FOLDER, folder);
+        }
     }
     json_decref(theirs);
     return ours;

@@ -127,7 +127,7 @@ START_TEST(the_epochs_below_a_picture_of_letters_are_whole_and_evenly_spaced)
         return;
     for (int i = 0; i < 3; i++) {
         expect_fine(train_run("compare",
-                              "--data moons --rows 60 --hidden 4 --epochs %d --lr 0.01,0.1 --overwrite --out o "
+                              "--data sine --rows 60 --hidden 4 --epochs %d --lr 0.01,0.1 --overwrite --out o "
                               "--activations relu,gelu_exact --seeds 1",
                               epochs[i]));
         const char *line = strstr(train_output, "----+\n");

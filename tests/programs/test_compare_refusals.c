@@ -142,9 +142,9 @@ END_TEST
 /* In a folder of their own files, people would lose what a comparison writes or clears away. */
 START_TEST(files_that_no_run_has_written_are_left_alone)
 {
-    static const char *const names[] = {"config.json", "runs.csv",   "summary.csv",   "search.csv", "points.csv",
-                                        "curves.csv",  "report.html", "confusion.csv", "loss.png",   "accuracy.svg",
-                                        "steps.csv"},
+    static const char *const names[] = {"config.json", "runs.csv",     "summary.csv", "search.csv",
+                                        "points.csv",  "curves.csv",   "report.html", "confusion.csv",
+                                        "loss.png",    "accuracy.svg", "steps.csv"},
                              *const commands[] = {"compare --data sine --rows 40 --activations relu --seeds 1",
                                                   "train --data sine --rows 40", "compare --runs all.csv"};
     static const char logs[] = "group,seed,loss\na,1,0.5\na,2,0.6\nb,1,0.4\nb,2,0.3\n";

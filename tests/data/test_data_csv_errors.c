@@ -223,6 +223,9 @@ START_TEST(errors_of_options_name_what_there_is)
     static const char table[] = "a,b,b\n1,2,3\n4,5,6\n";
     csv_expect_error(table, (dataset_options){.target = "c"},
                      ": no column 'c', expected a name of the header or a number from -3 to 2");
+    csv_expect_error(
+        "length,width\n1,2\n3,4\n", (dataset_options){.target = "lenght"},
+        ": no column 'lenght', expected a name of the header or a number from -2 to 1; did you mean length");
     csv_expect_error(table, (dataset_options){.target = "3"},
                      ": no column '3', expected a name of the header or a number from -3 to 2");
     csv_expect_error("1,2\n3,4\n", (dataset_options){.target = "a"}, ": no column 'a', expected a number from -2 to 1");

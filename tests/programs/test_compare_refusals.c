@@ -23,7 +23,7 @@ static const struct {
     {"--dropout 0,1", "--dropout: '0,1' is not a list"},
     {"--epochs -3", "--epochs: '-3'"},
     {"--activations ReLU", "'ReLU': not an activation; 'relu' is similar"},
-    {"--optimizer Adam", "muon; 'adam' is similar"},
+    {"--optimizer Adam", "muon; did you mean adam"},
     {"--optimizer tiger", "--optimizer: 'tiger' is not one of adamw, adam, sgd, nadam, rmsprop, lion"},
     {"--hidden 128x", "--hidden: '128x' is not a list of"},
     {"--hidden 8x1000", "--hidden: '8x1000' is not a list of at most 64"},

@@ -111,10 +111,12 @@ static bool add(csv_source *source, const char *text, csv_role role)
     const char *path = source->table.path;
     size_t column = 0;
     const size_t matches = find_column(source, text, &column);
+    const char *similar =
+        source->names ? word_similar(text, (const char *const *)source->names, source->table.columns) : NULL;
     if (matches == 0)
-        return tg_fail(source->error, "%s: no column '%.60s', expected %sa number from %zd to %zu", path, text,
+        return tg_fail(source->error, "%s: no column '%.60s', expected %sa number from %zd to %zu%s%.60s", path, text,
                        source->names ? "a name of the header or " : "", -(ssize_t)source->table.columns,
-                       source->table.columns - 1);
+                       source->table.columns - 1, similar ? "; did you mean " : "", similar ? similar : "");
     if (matches > 1)
         return tg_fail(source->error, "%s: %zu columns are called '%.60s', expected a number, such as %zu", path,
                        matches, text, column);

@@ -1,7 +1,8 @@
 #include "examples/programs/gradcheck/subjects.h"
+
+#include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,33 +95,13 @@ const char *subjects_choose(subjects *all, const char *const words[])
     return NULL;
 }
 
-/* Levenshtein's distance, ignoring case: how many characters must be inserted, deleted or changed. */
-static int distance(const char *a, const char *b)
-{
-    enum { LONGEST = 64 };
-    int row[LONGEST + 1], length = (int)strnlen(b, LONGEST);
-    for (int j = 0; j <= length; j++)
-        row[j] = j;
-    for (int i = 0; a[i] && i < LONGEST; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 0; j < length; j++) {
-            int changed = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]));
-            diagonal = row[j + 1];
-            int moved = 1 + (diagonal < row[j] ? diagonal : row[j]);
-            row[j + 1] = changed < moved ? changed : moved;
-        }
-    }
-    return row[length];
-}
-
 enum { FAR = 1000000 };
 
 /* The distance of a subject from a word. Nearest are names that begin with it, then names that contain it or are
  * spelled similarly, then subjects whose description contains it; short names come first. */
 static int remoteness(const char *word, const subject *what)
 {
-    const int length = (int)strlen(word), away = distance(word, what->name);
+    const int length = (int)strlen(word), away = word_distance(word, what->name);
     const char *part = length >= 2 ? strcasestr(what->name, word) : NULL;
     const char *described = length >= 4 ? strcasestr(what->about, word) : NULL;
     const int rank = part == what->name         ? 0

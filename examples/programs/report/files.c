@@ -239,10 +239,7 @@ bool files_write(const char *folder, const char *name, files_writer *write, cons
         return write_device(path, write, context, error);
     snprintf(left, sizeof left, ".%.*s.new.", NAME_MAX, name);
     files_remove_left(folder, left, files_machine());
-    const int descriptor = create(temporary);
-    int reason = fill(descriptor, write, context);
-    if (descriptor < 0)
-        return complain(error, "write the file", temporary, strerror(reason));
+    int reason = fill(create(temporary), write, context);
     if (!reason && rename(temporary, path) == 0)
         return true;
     reason = reason ? reason : errno;

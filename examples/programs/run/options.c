@@ -59,11 +59,9 @@ static void refuse(struct argp_state *state, const program_option *o, const char
     char expected[HELP_SIZE] = "";
     if (o->type == OPTION_CHOICE) {
         describe_choices(o, expected, sizeof expected);
-        for (int i = 0; o->choices[i]; i++)
-            if (strcasecmp(o->choices[i], argument) == 0)
-                argp_failure(state, 2, 0, "--%s: '%s' is not one of %s; '%s' is similar", o->name, plain(argument),
-                             expected, o->choices[i]);
-        argp_failure(state, 2, 0, "--%s: '%s' is not one of %s", o->name, plain(argument), expected);
+        const char *similar = word_similar(argument, o->choices, (size_t)options_position(o->choices, ""));
+        argp_failure(state, 2, 0, "--%s: '%s' is not one of %s%s%s", o->name, plain(argument), expected,
+                     similar ? "; did you mean " : "", similar ? similar : "");
     }
     argp_failure(state, 2, 0, "--%s: '%s' is not a %s%snumber%s from %.15g to %.15g", o->name, plain(argument),
                  o->list ? "list of different " : "", o->type == OPTION_INT ? "whole " : "",

@@ -352,6 +352,7 @@ static bool claim(session *c, tg_error *error)
     int taken = -1;
     const bool fine = files_make_folder(out, error) &&
                       (taken = files_take_folder(out, !overwrite, error)) != FILES_TAKEN &&
+                      (!overwrite || record_may_overwrite(out, error)) &&
                       record_claim(out, config, overwrite ? RECORD_OVERWRITE : RECORD_SAME, ignored, error);
     files_share_folder(taken); /* from now on processes with other parts may join */
     json_decref(config);

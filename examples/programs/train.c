@@ -534,6 +534,7 @@ static bool take_folder(const training *t, tg_error *error)
     json_t *config = config_of(t);
     const bool there = files_make_folder(s->out, error),
                ours = there && files_take_folder(s->out, false, error) != FILES_TAKEN &&
+                      (!s->overwrite || record_may_overwrite(s->out, error)) &&
                       record_claim(s->out, config,
                                    t->s.resume    ? RECORD_SAME_DATA
                                    : s->overwrite ? RECORD_OVERWRITE
@@ -591,7 +592,8 @@ static bool check_searched(training *t, run_spec *complete, tg_error *error)
     *complete = *t->run.spec;
     json_t *config = config_of(t);
     run_close(&t->run);
-    const bool fine = t->s.run.overwrite || record_is_ours(t->s.run.out, config, ignored, error);
+    const bool fine = t->s.run.overwrite ? record_may_overwrite(t->s.run.out, error)
+                                         : record_is_ours(t->s.run.out, config, ignored, error);
     json_decref(config);
     return fine;
 }

@@ -142,29 +142,31 @@ END_TEST
 /* In a folder of their own files, people would lose what a comparison writes or clears away. */
 START_TEST(files_that_no_run_has_written_are_left_alone)
 {
-    static const char *const names[] = {"config.json", "runs.csv",     "summary.csv", "search.csv",
-                                        "points.csv",  "curves.csv",   "report.html", "confusion.csv",
-                                        "loss.png",    "accuracy.svg", "steps.csv"},
-                             *const commands[] = {"compare --data sine --rows 40 --activations relu --seeds 1",
-                                                  "train --data sine --rows 40", "compare --runs all.csv"};
+    static const char *const names[] = {"config.json",   "runs.csv",   "summary.csv",  "search.csv",
+                                        "points.csv",    "curves.csv", "report.html",  "confusion.csv",
+                                        "runs/mine.csv", "loss.png",   "accuracy.svg", "steps.csv"};
+    static const struct {
+        const char *program, *options;
+    } calls[] = {{"compare", "--data sine --rows 40 --epochs 2 --hidden 4 --activations relu --seeds 1 --no-plots"},
+                 {"train", "--data sine --rows 40 --epochs 2 --hidden 4 --no-plots --overwrite"},
+                 {"train", "--data sine --rows 40 --epochs 2 --hidden 4 --no-plots --lr auto"},
+                 {"compare", "--data sine --rows 40 --epochs 2 --hidden 4 --activations relu --no-plots --overwrite"},
+                 {"compare", "--runs all.csv"}};
+    enum { CALLS = sizeof calls / sizeof *calls };
     static const char logs[] = "group,seed,loss\na,1,0.5\na,2,0.6\nb,1,0.4\nb,2,0.3\n";
     temporary_write("all.csv", logs, sizeof logs - 1);
-    for (size_t i = 0; i < 3 * sizeof names / sizeof *names; i++) {
-        const char *name = names[i / 3], *command = commands[i % 3];
-        char file[100], options[300];
-        snprintf(file, sizeof file, "mine%d/%s", (int)i, name);
-        train_run("mkdir", "mine%d", (int)i);
+    for (int i = 0; i < CALLS * (int)(sizeof names / sizeof *names); i++) {
+        const char *name = names[i / CALLS], *program = calls[i % CALLS].program;
+        const bool refused = i % CALLS < CALLS - 1 || !strcmp(name, "summary.csv") || !strcmp(name, "report.html");
+        char file[100], words[100];
+        snprintf(words, sizeof words, "mine%d has %.*s, which is not of ", i, (int)strcspn(name, "/"), name);
+        snprintf(file, sizeof file, "mine%d/%s", i, name);
+        ck_assert_int_eq(train_run("mkdir", "-p mine%d/runs", i), 0);
+        ck_assert_int_eq(strchr(name, '/') ? 0 : train_run("rmdir", "mine%d/runs", i), 0);
         temporary_write(file, "[1]", 3);
-        snprintf(options, sizeof options, "%s --epochs 2 --hidden 4 --no-plots --out mine%d", strchr(command, ' ') + 1,
-                 (int)i);
-        if (i % 3 == 2)
-            snprintf(options, sizeof options, "%s --out mine%d", strchr(command, ' ') + 1, (int)i);
-        const bool touched = i % 3 < 2 || strcmp(name, "summary.csv") == 0 || strcmp(name, "report.html") == 0;
-        const int status = train_run(i % 3 == 1 ? "train" : "compare", "%s", options);
-        ck_assert_msg((status == 2) == touched, "%s in a folder with %s: %s", command, name, train_output);
-        if (touched)
-            ck_assert_msg(strstr(train_output, name) && strstr(train_output, "--out for another folder"), "%s",
-                          train_output);
+        const int status = train_run(program, "%s --out mine%d", calls[i % CALLS].options, i);
+        ck_assert_msg((status == 2) == refused, "%s beside %s: %s", program, name, train_output);
+        ck_assert_msg(!refused || strstr(train_output, words), "%s", train_output);
         ck_assert_str_eq(temporary_text(file), "[1]");
     }
 }

@@ -148,6 +148,21 @@ static const char *foreign_file(const char *folder, const json_t *config, char p
     return plots_find(folder, picture) ? picture : NULL;
 }
 
+static bool fail_foreign(const char *folder, const char *file, tg_error *error)
+{
+    return tg_fail(error, "%.200s has %s, which is not of a run of this program; use --out for another folder", folder,
+                   file);
+}
+
+bool record_may_overwrite(const char *folder, tg_error *error)
+{
+    char picture[PLOTS_NAME];
+    json_t *theirs = load(folder, "config.json", error);
+    const char *foreign = error->text[0] ? NULL : foreign_file(folder, theirs, picture);
+    json_decref(theirs);
+    return foreign ? fail_foreign(folder, foreign, error) : !error->text[0];
+}
+
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error)
 {
     /* checks results before config.json: a process that starts at the same time writes config.json first */
@@ -163,8 +178,7 @@ bool record_is_ours(const char *folder, json_t *config, const char *const *ignor
     if (!ours) {
         char had[80] = "", have[80] = "";
         if (foreign) {
-            tg_fail(error, "%.200s has %s, which is not of a run of this program; " ADVICE_OTHER_FOLDER, folder,
-                    foreign);
+            fail_foreign(folder, foreign, error);
         } else if (is_comparison(theirs) != is_comparison(config)) {
             tg_fail(error, "%.200s has results of %s; " ADVICE_OTHER_FOLDER, folder,
                     is_comparison(theirs) ? "compare" : "train");

@@ -478,8 +478,9 @@ START_TEST(groups_that_cannot_be_are_refused)
                      ":3, column 'g': empty, expected a word; use --missing drop or --missing mean");
     csv_expect_error(text, (dataset_options){.groups = "h"},
                      ": no column 'h', expected a name of the header or a number from -3 to 2");
-    csv_expect_error(text, (dataset_options){.groups = "t"},
-                     ": column 't' is a target, expected another one for groups");
+    csv_expect_error(
+        text, (dataset_options){.groups = "t"},
+        ": column 't' is a target (--target; by default the last column), expected another one for groups");
     csv_expect_error(text, (dataset_options){.groups = "g", .ignore = "g"},
                      ": column 'g' is of groups, expected a feature");
     ck_assert_msg(csv_load(text, (dataset_options){.groups = "g", .missing = DATASET_MISSING_MEAN}, &set, &error), "%s",

@@ -412,11 +412,12 @@ START_TEST(what_columns_are_not_is_told)
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "x"},
                      ": 2 columns, none of them a feature, expected at least one");
     csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.ignore = "t"},
-                     ": column 't' is a target, expected a feature");
+                     ": column 't' is a target (--target; by default the last column), expected a feature");
     csv_expect_error("x,y,t\n1,0,0\n2,1,1\n", (dataset_options){.ignore = "x", .categorical = "y,0"},
                      ": column '0' is ignored, expected a feature");
-    csv_expect_error("x,t\n1,0\n2,1\n", (dataset_options){.weights = "t"},
-                     ": column 't' is a target, expected another one for weights");
+    csv_expect_error(
+        "x,t\n1,0\n2,1\n", (dataset_options){.weights = "t"},
+        ": column 't' is a target (--target; by default the last column), expected another one for weights");
     csv_expect_error("x,w,t\n1,1,0\n2,1,1\n", (dataset_options){.weights = "w", .categorical = "w"},
                      ": column 'w' is of weights, expected a feature");
     csv_expect_error("x,w,t\n1,1,0\n2,-1,1\n", (dataset_options){.weights = "w"},

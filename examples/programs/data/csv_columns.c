@@ -125,7 +125,7 @@ static bool add(csv_source *source, const char *text, csv_role role)
         return tg_fail(source->error, "%s: target '%.60s' is named twice", path, text);
     if (*is == CSV_TARGET || *is == CSV_WEIGHTS || *is == CSV_GROUPS || (*is == CSV_IGNORED && role != CSV_IGNORED))
         return tg_fail(source->error, "%s: column '%.60s' is %s, expected %s", path, text,
-                       *is == CSV_TARGET    ? "a target"
+                       *is == CSV_TARGET    ? "a target (--target; by default the last column)"
                        : *is == CSV_WEIGHTS ? "of weights"
                        : *is == CSV_GROUPS  ? "of groups"
                                             : "ignored",

@@ -203,7 +203,7 @@ START_TEST(an_option_that_is_wrong_or_changes_nothing_is_refused)
         {"--kernels --peers --compile", "--compile is for training steps and --gpt only"},
         {"--products --threads abc",
          "--threads: 'abc' is not a list of different whole numbers, with commas between, from 1 to 1024"},
-        {"--products --nets toy,foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn, square"},
+        {"--products --nets toy,foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn, square, lstm"},
         {"--nets foo", "--nets: 'foo' is not one of toy, small, paper, mid, ffn"},
         {"--activations foo", "--activations: 'foo' is not one of relu, gelu_exact, swiglu"},
         {"--kernels --products", "--kernels and --products: one at a time"},

@@ -74,8 +74,10 @@ typedef struct tile {
     real *out;
     size_t out_row, last; /* columns in the last vector */
     tg_product_start start;
-    bool wide;  /* two vectors of columns */
-    bool large; /* see LARGE */
+    bool wide;        /* two vectors of columns */
+    bool large;       /* see LARGE */
+    const real *next; /* unless NULL, what the next tile reads: a line for each step, prefetched */
+    size_t next_step;
 } tile;
 
 /* In these functions, `rows`, `vectors`, `side_by_side` (a step of A is contiguous), `whole` (the last vector is full),
@@ -105,13 +107,14 @@ INLINE void begin(size_t rows, size_t vectors, bool whole, const tile *t, vector
  * Three separate rows of A share a pointer, as an address may be the sum of two registers, one of them doubled. The
  * empty asm hides the relation of the pointers from the compiler, which would keep one of them and an offset for each
  * row, and run out of registers. */
-INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t,
+INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, bool ahead, const tile *t,
                       vector sum[][2])
 {
     enum { AHEAD = 16 };
     const size_t together = side_by_side ? rows : 3, groups = (rows + together - 1) / together;
     const size_t a_row = side_by_side ? 1 : t->a_row, a_step = t->a_step, b_step = t->b_step, k = t->k;
-    const real *a[ROWS], *b = t->b;
+    const real *a[ROWS], *b = t->b, *next = t->next;
+    const size_t next_step = t->next_step;
     UNROLL
     for (size_t g = 0; g < groups; g++) {
         a[g] = t->a + g * together * a_row;
@@ -126,6 +129,10 @@ INLINE void add_steps(size_t rows, size_t vectors, bool side_by_side, bool whole
             __builtin_prefetch(b + AHEAD * b_step + j);
         if (large && side_by_side)
             __builtin_prefetch(a[0] + AHEAD * a_step);
+        if (ahead) {
+            __builtin_prefetch(next);
+            next += next_step;
+        }
         UNROLL
         for (size_t r = 0; r < rows; r++) {
             UNROLL
@@ -153,11 +160,12 @@ INLINE void end(size_t rows, size_t vectors, bool whole, const tile *t, vector s
     }
 }
 
-INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, const tile *t)
+INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool whole, bool large, bool ahead,
+                         const tile *t)
 {
     vector sum[ROWS][2]; /* stay in registers */
     begin(rows, vectors, whole, t, sum);
-    add_steps(rows, vectors, side_by_side, whole, large, t, sum);
+    add_steps(rows, vectors, side_by_side, whole, large, ahead, t, sum);
     end(rows, vectors, whole, t, sum);
 }
 
@@ -165,11 +173,13 @@ INLINE void compute_part(size_t rows, size_t vectors, bool side_by_side, bool wh
 INLINE void compute(size_t rows, size_t vectors, bool side_by_side, const tile *t)
 {
     if (t->last < LANES)
-        compute_part(rows, vectors, side_by_side, false, false, t);
+        compute_part(rows, vectors, side_by_side, false, false, false, t);
+    else if (t->next)
+        compute_part(rows, vectors, side_by_side, true, false, true, t);
     else if (t->large)
-        compute_part(rows, vectors, side_by_side, true, true, t);
+        compute_part(rows, vectors, side_by_side, true, true, false, t);
     else
-        compute_part(rows, vectors, side_by_side, true, false, t);
+        compute_part(rows, vectors, side_by_side, true, false, false, t);
 }
 
 typedef void (*compute_tile)(const tile *t);

@@ -90,6 +90,8 @@ static void compute_few(const few_rows *f, tile *t, const real *b)
         for (size_t i = 0, j = 0; i < tiles.count; j += piece(tiles, i++)) {
             t->a = b + (column + j) * p->b_column;
             t->out = side + j * f->width;
+            t->next = t->a + piece(tiles, i) * p->b_column + (p->b_column == 1 ? LINE - 1 : 0);
+            t->next_step = p->b_column == 1 ? p->b_step : LINE;
             computes[piece(tiles, i)](t);
         }
         for (size_t j = 0; j < columns; j += LANES)

@@ -59,7 +59,7 @@ INLINE void compute_runs(size_t rows, size_t vectors, const in_runs *t)
     tile run = t->tile;
     begin(rows, vectors, true, &run, sum);
     for (size_t i = 0; i < t->runs; i++) {
-        add_steps(rows, vectors, false, true, false, &run, sum);
+        add_steps(rows, vectors, false, true, false, false, &run, sum);
         run.a += run.k + t->a_jump;
         run.b += run.k * run.b_step;
     }

@@ -12,6 +12,9 @@
  * Hidden layers after the recurrent ones are optional (the deep output of Pascanu and others, arXiv 1312.6026).
  * Parameters: embedding.weight [vocabulary, embedding], rnn.weight_ih_lN, ... as of PyTorch's nn.RNN, nn.GRU and
  * nn.LSTM with as many layers, layers.N.* as of tg_mlp, output.weight and output.bias.
+ *
+ * Without dropout, and with at least twice as many positions as tokens in the vocabulary, the first layer's W x and its
+ * gradients are computed once for each token of the vocabulary, not for each position.
  */
 #ifndef TG_CHAR_RNN_H
 #define TG_CHAR_RNN_H

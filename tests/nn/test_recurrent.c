@@ -198,6 +198,64 @@ START_TEST(segments_change_memory_and_nothing_else)
 }
 END_TEST
 
+/* ---- a model of text, whose products are once for each letter ---- */
+
+/* The first layers of the model, one after the other. */
+static tg_tensor text_by_layers(const tg_char_rnn *net, tg_cell cell, tg_tensor ids)
+{
+    tg_parameters *set = tg_model_parameters(net);
+    const tg_recurrent layer = {.config = {.cell = cell, .inputs = 6, .hidden = 5},
+                                .weight_ih = tg_parameters_find(set, "rnn.weight_ih_l0"),
+                                .weight_hh = tg_parameters_find(set, "rnn.weight_hh_l0"),
+                                .bias_ih = tg_parameters_find(set, "rnn.bias_ih_l0"),
+                                .bias_hh = tg_parameters_find(set, "rnn.bias_hh_l0")};
+    const tg_tensor table = tg_parameter_tensor(tape, tg_parameters_find(set, "embedding.weight")),
+                    x = tg_recurrent_forward(&layer, tg_embedding(table, ids), TG_NONE, NULL);
+    return tg_linear(x, tg_parameter_tensor(tape, tg_parameters_find(set, "output.weight")),
+                     tg_parameter_tensor(tape, tg_parameters_find(set, "output.bias")));
+}
+
+/* True if a linear layer has a result of so many rows. */
+static bool has_linear_rows(int rows)
+{
+    static char table[1 << 16], line[64];
+    tg_tape_table(tape, table, sizeof table);
+    snprintf(line, sizeof line, " linear               f64[%d, ", rows);
+    return strstr(table, line);
+}
+
+START_TEST(a_model_of_text_is_that_of_its_layers)
+{
+    enum { LETTERS = 7, BATCH = 3, POSITIONS = 9, SIZE = 1000 };
+    const tg_rng rng = tg_rng_seed(5);
+    tg_char_rnn *net = tg_char_rnn_new(
+        &rng,
+        &(tg_char_rnn_config){.vocabulary = LETTERS, .cell = (tg_cell)_i, .embedding = 6, .width = 5, .dtype = TG_F64});
+    tg_parameters *set = tg_model_parameters(net);
+    const size_t count = tg_parameters_bytes(set) / sizeof(double);
+    int32_t ids[BATCH * POSITIONS];
+    for (int i = 0; i < BATCH * POSITIONS; i++)
+        ids[i] = i * i % 5; /* two letters do not occur */
+    double logits[2][BATCH * POSITIONS * LETTERS], gradients[2][SIZE];
+    ck_assert_uint_lt(count, SIZE);
+    for (int layers = 0; layers < 2; layers++) {
+        tg_tape_reset(tape);
+        const tg_tensor x = tg_borrow(tape, TG_I32, ids, TG_SHAPE(BATCH, POSITIONS)),
+                        y = layers ? text_by_layers(net, (tg_cell)_i, x) : tg_char_rnn_forward(net, x, NULL);
+        ck_assert(tg_ok(y));
+        ck_assert_int_eq(has_linear_rows(LETTERS), !layers);
+        memcpy(logits[layers], tg_data(y), sizeof logits[0]);
+        ck_assert_msg(tg_backward(tg_sum(tg_square(y))), "%s", tg_tape_error(tape));
+        memcpy(gradients[layers], tg_parameters_gradients(set), count * sizeof(double));
+        tg_parameters_clear_gradients(set);
+    }
+    ck_assert_mem_eq(logits[0], logits[1], sizeof logits[0]);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_double_eq_tol(gradients[0][i], gradients[1][i], 1e-13 * (1 + fabs(gradients[1][i])));
+    tg_model_free(net);
+}
+END_TEST
+
 /* ---- the cell as one operation ---- */
 
 /* The same of operations: h' and c', packed. */
@@ -273,6 +331,7 @@ Suite *recurrent_suite(void)
     tcase_add_loop_test(tests, a_recurrent_layer_is_that_of_pytorch, 0, CASES);
     tcase_add_loop_test(tests, twenty_steps_of_adamw_come_to_pytorchs_weights, 0, CASES);
     tcase_add_loop_test(tests, gradients_through_twenty_steps_are_differences, 0, 6);
+    tcase_add_loop_test(tests, a_model_of_text_is_that_of_its_layers, 0, 3);
     tcase_add_test(tests, the_cell_is_bit_identical_to_its_operations);
     tcase_add_test(tests, segments_change_memory_and_nothing_else);
     tcase_add_test(tests, what_does_not_fit_is_an_error);

@@ -1,4 +1,4 @@
-#include "nn/layers/recurrent.h"
+#include "nn/layers/sequences/recurrent_internal.h"
 
 #include "autograd/checkpoint.h"
 #include "nn/layers/layer_internal.h"
@@ -113,9 +113,9 @@ static bool fits(const char *function, const tg_recurrent *r, tg_tensor x, int r
     return tg_ok(x) && tg_rank(x) == rank && tg_dim(x, -1) == r->config.inputs;
 }
 
-static tg_recurrent_state begin(const tg_recurrent *r, tg_tensor x, tg_recurrent_state state)
+static tg_recurrent_state begin(const tg_recurrent *r, tg_tensor x, int64_t batch, tg_recurrent_state state)
 {
-    const tg_shape shape = TG_SHAPE(tg_dim(x, 0), r->config.hidden);
+    const tg_shape shape = TG_SHAPE(batch, r->config.hidden);
     if (!state.h.value)
         state.h = tg_full(tg_tape_of(x), tg_dtype_of(x), shape, 0);
     if (!state.c.value && cells[r->config.cell].states > 1)
@@ -127,7 +127,7 @@ tg_recurrent_state tg_recurrent_step(const tg_recurrent *r, tg_tensor x, tg_recu
 {
     if (!fits("tg_recurrent_step", r, x, 2))
         return (tg_recurrent_state){TG_NONE, TG_NONE};
-    return step(r, of_inputs(r, x), begin(r, x, state));
+    return step(r, of_inputs(r, x), begin(r, x, tg_dim(x, 0), state));
 }
 
 /* ---- sequences ---- */
@@ -177,24 +177,16 @@ static tg_tensor transposed(tg_tensor x)
     return tg_permute(x, TG_AXES(1, 0, 2));
 }
 
-tg_tensor tg_recurrent_forward(const tg_recurrent *r, tg_tensor x, tg_tensor padding, tg_recurrent_state *state)
+/* From W x + b, and + c if the cell adds both, [positions, batch, gates]. */
+static tg_tensor run(const tg_recurrent *r, tg_tensor all, tg_tensor padding, tg_recurrent_state *state)
 {
-    if (!fits("tg_recurrent_forward", r, x, 3))
-        return TG_NONE;
-    const int64_t batch = tg_dim(x, 0), positions = tg_dim(x, 1), hidden = r->config.hidden,
+    const int64_t positions = tg_dim(all, 0), batch = tg_dim(all, 1), hidden = r->config.hidden,
                   segment = r->config.segment > 0 && r->config.segment < positions ? r->config.segment : positions;
-    const tg_shape of_padding = tg_shape_of(padding), expected = TG_SHAPE(batch, positions);
     const int states = cells[r->config.cell].states;
-    tg_tape *tape = tg_tape_of(x);
-    if (positions < 1)
-        return TG_FAIL(tape, "tg_recurrent_forward: x has no positions");
-    if (padding.value && !tg_shape_equal(&of_padding, &expected))
-        return TG_FAIL(tape, "tg_recurrent_forward: expected padding [%lld, %lld]", (long long)batch,
-                       (long long)positions);
-    tg_recurrent_state now = begin(r, x, state ? *state : (tg_recurrent_state){TG_NONE, TG_NONE});
-    const tg_tensor all = of_inputs(r, transposed(x)),
-                    mask = padding.value ? tg_reshape(tg_transpose(padding, 0, 1), TG_SHAPE(positions, batch, 1))
-                                         : padding;
+    tg_tape *tape = tg_tape_of(all);
+    tg_recurrent_state now = begin(r, all, batch, state ? *state : (tg_recurrent_state){TG_NONE, TG_NONE});
+    const tg_tensor mask =
+        padding.value ? tg_reshape(tg_transpose(padding, 0, 1), TG_SHAPE(positions, batch, 1)) : padding;
     const int64_t segments = (positions + segment - 1) / segment;
     tg_tensor *part = malloc((size_t)segments * sizeof *part), result = TG_NONE;
     if (!part)
@@ -221,6 +213,29 @@ tg_tensor tg_recurrent_forward(const tg_recurrent *r, tg_tensor x, tg_tensor pad
     if (padding.value)
         result = tg_mul(result, mask);
     return transposed(result);
+}
+
+tg_tensor tg_recurrent_forward(const tg_recurrent *r, tg_tensor x, tg_tensor padding, tg_recurrent_state *state)
+{
+    if (!fits("tg_recurrent_forward", r, x, 3))
+        return TG_NONE;
+    const int64_t batch = tg_dim(x, 0), positions = tg_dim(x, 1);
+    const tg_shape of_padding = tg_shape_of(padding), expected = TG_SHAPE(batch, positions);
+    tg_tape *tape = tg_tape_of(x);
+    if (positions < 1)
+        return TG_FAIL(tape, "tg_recurrent_forward: x has no positions");
+    if (padding.value && !tg_shape_equal(&of_padding, &expected))
+        return TG_FAIL(tape, "tg_recurrent_forward: expected padding [%lld, %lld]", (long long)batch,
+                       (long long)positions);
+    return run(r, of_inputs(r, transposed(x)), padding, state);
+}
+
+tg_tensor tg_recurrent_forward_ids(const tg_recurrent *r, tg_tensor table, tg_tensor ids)
+{
+    if (!fits("tg_recurrent_forward", r, table, 2))
+        return TG_NONE;
+    const tg_tensor of_letters = of_inputs(r, table);
+    return run(r, tg_embedding(of_letters, tg_transpose(ids, 0, 1)), TG_NONE, NULL);
 }
 
 /* From the state after the positions before, which is then that after these. */

@@ -1,6 +1,7 @@
 #include "nn/models/char_rnn.h"
 
 #include "nn/layers/embedding.h"
+#include "nn/layers/sequences/recurrent_internal.h"
 #include "nn/models/model_internal.h"
 
 #include <stdio.h>
@@ -29,6 +30,33 @@ static tg_tensor last(const tg_layer *self, tg_tensor x, tg_layer_pass *pass)
 
 static const tg_layer_kind last_position = {.name = "last_position", .forward = last};
 
+/* The embedding and the first recurrent layer. */
+typedef struct reader {
+    tg_embedding_layer embedding;
+    tg_recurrent recurrent;
+} reader;
+
+/* In the scopes of the two layers. With at least twice as many positions as letters W x is computed once for each
+ * letter. */
+static tg_tensor read_ids(const tg_layer *self, tg_tensor ids, tg_layer_pass *pass)
+{
+    const reader *r = self->layer;
+    const tg_layer recurrent = tg_sequential_recurrent(&r->recurrent);
+    tg_tape *tape = tg_tape_of(ids);
+    const bool by_letter = !pass->past && tg_size(ids) >= 2 * r->embedding.weight->shape.dim[0];
+    tg_scope_begin(tape, "embedding");
+    const tg_tensor x =
+        by_letter ? tg_parameter_tensor(tape, r->embedding.weight) : tg_embedding_layer_forward(&r->embedding, ids);
+    tg_scope_end(tape);
+    tg_scope_begin(tape, "rnn.0");
+    const tg_tensor y =
+        by_letter ? tg_recurrent_forward_ids(&r->recurrent, x, ids) : recurrent.kind->forward(&recurrent, x, pass);
+    tg_scope_end(tape);
+    return y;
+}
+
+static const tg_layer_kind reader_kind = {.name = "reader", .size = sizeof(reader), .forward = read_ids};
+
 static void build(tg_model *model, void *config)
 {
     const tg_char_rnn_config *c = config;
@@ -37,7 +65,8 @@ static void build(tg_model *model, void *config)
     const tg_embedding_layer embedding = tg_embedding_layer_add(set, "embedding", c->vocabulary, c->embedding);
     model->init = c->init;
     model->scale = c->scale;
-    tg_model_add(model, "embedding", tg_sequential_embedding(&embedding));
+    if (c->dropout > 0)
+        tg_model_add(model, "embedding", tg_sequential_embedding(&embedding));
     for (int i = 0; i < (c->layers ? c->layers : 1); i++) {
         const tg_recurrent layer = tg_recurrent_add(
             set, "rnn", i,
@@ -47,7 +76,10 @@ static void build(tg_model *model, void *config)
         snprintf(name, sizeof name, "rnn.%d", i);
         if (c->dropout > 0)
             tg_model_add(model, "", tg_sequential_dropout(c->dropout));
-        tg_model_add(model, name, tg_sequential_recurrent(&layer));
+        if (i > 0 || c->dropout > 0)
+            tg_model_add(model, name, tg_sequential_recurrent(&layer));
+        else
+            tg_model_add(model, "", (tg_layer){.kind = &reader_kind, .layer = &(reader){embedding, layer}});
     }
     if (c->last)
         tg_model_add(model, "", (tg_layer){.kind = &last_position});
@@ -87,7 +119,7 @@ static void configure(void *config, const tg_shape *x, int sample)
                                                          .dtype = TG_F64};
 }
 
-static const tg_shape shapes[] = {{2, {2, 3}}, {2, {1, 4}}, {0}};
+static const tg_shape shapes[] = {{2, {2, 3}}, {2, {1, 4}}, {2, {3, 4}}, {0}};
 static const tg_layer_sample samples[] = {
     {"rnn", "an RNN with tanh", shapes, .ids = 5},
     {"gru", "two layers of GRUs, two positions stored at a time", shapes, .ids = 5},

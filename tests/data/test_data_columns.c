@@ -173,6 +173,18 @@ START_TEST(wide_files_are_cut_and_names_are_plain)
 }
 END_TEST
 
+START_TEST(the_ends_of_a_range_differ)
+{
+    static char seen[2000];
+    dataset set = loaded("a,t\n1000000000.25,1.5\n1000000000.75,2.5\n", (dataset_options){0});
+    FILE *out = fmemopen(seen, sizeof seen, "w");
+    columns_print(&set, out);
+    fclose(out);
+    dataset_free(&set);
+    ck_assert_msg(strstr(seen, "1000000000.25 to 1000000000.75"), "%s", seen);
+}
+END_TEST
+
 START_TEST(tables_come_from_standard_input)
 {
     write_sales();
@@ -197,6 +209,7 @@ Suite *data_columns_suite(void)
     tcase_add_test(tests, columns_are_described);
     tcase_add_test(tests, numbers_for_people_have_six_digits_and_whole_ones_all);
     tcase_add_test(tests, dates_and_identifiers_are_doubted);
+    tcase_add_test(tests, the_ends_of_a_range_differ);
     tcase_add_test(tests, wide_files_are_cut_and_names_are_plain);
     suite_add_tcase(suite, tests);
     TCase *programs = tcase_create("programs");

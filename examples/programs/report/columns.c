@@ -22,13 +22,16 @@ static void add_column(table *t, const dataset *set, size_t i)
 {
     const dataset_column *column = &set->column[i];
     char text[PLAIN_NAME], low[NUMBER_TEXT], high[NUMBER_TEXT];
+    const bool near =
+        strcmp(number_shown(column->low, low), number_shown(column->high, high)) == 0 && column->low < column->high;
     table_add_row(t);
     table_add_cell(t, "%s", name_of(set, i, text));
     table_add_cell(t, "%s", column->kind);
     if (column->entries)
         table_add_cell(t, "%zu different", column->entries);
     else if (!isnan(column->low))
-        table_add_cell(t, "%s to %s", number_shown(column->low, low), number_shown(column->high, high));
+        table_add_cell(t, "%s to %s", near ? number_text(column->low, low) : low,
+                       near ? number_text(column->high, high) : high);
     else
         table_add_cell(t, "%s", "");
     table_add_cell(t, "%s", plain_name(column->example, text));

@@ -55,7 +55,7 @@ typedef struct pass {
     tg_noted *noted;       /* uses that wait to be joined; NULL if none can be joined */
 
     bool joins;                     /* a value of the range has an input that can be joined */
-    int most_inputs;                /* of a value of the range */
+    int most_inputs;                /* of a value of the range, or of a given input, which is visited too */
     derivative_arguments arguments; /* of the value whose derivative was recorded last; room for most_inputs */
     tg_recompute recompute;
 } pass;
@@ -478,8 +478,9 @@ static void extend(pass *p)
 {
     int64_t first_input = p->last;
     for (int j = 0; j < p->request->input_count; j++) {
-        const int64_t index = tg_value_of(p->request->inputs[j])->index;
-        first_input = index < first_input ? index : first_input;
+        const tg_value *input = tg_value_of(p->request->inputs[j]);
+        first_input = input->index < first_input ? input->index : first_input;
+        p->most_inputs = input->input_count > p->most_inputs ? input->input_count : p->most_inputs;
     }
     for (int64_t index = p->last; index >= p->first; index--) {
         const tg_value *value = tg_program_at(&p->tape->program, index);

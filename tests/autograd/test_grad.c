@@ -424,6 +424,20 @@ START_TEST(a_hundred_thousand_consumers_of_one_tensor_are_added_up)
 }
 END_TEST
 
+START_TEST(grad_by_a_result_of_more_inputs_than_the_pass_walks_stays_in_its_memory)
+{
+    enum { INPUTS = 40000 };
+    tg_tensor *parts = calloc(INPUTS, sizeof *parts), gradient;
+    ck_assert_ptr_nonnull(parts);
+    for (int i = 0; i < INPUTS; i++)
+        parts[i] = tg_full(tape, TG_F64, TG_SHAPE(1), i);
+    tg_tensor all = tg_concat(parts, INPUTS, 0), y = tg_sum(tg_square(all));
+    ck_assert(tg_grad(&y, 1, &all, 1, NULL, false, &gradient));
+    ck_assert_double_eq(tg_at(gradient, INPUTS - 1), 2 * (INPUTS - 1.));
+    free(parts);
+}
+END_TEST
+
 Suite *grad_suite(void)
 {
     Suite *suite = suite_create("grad");
@@ -455,6 +469,7 @@ Suite *grad_suite(void)
     tcase_add_test(tests, empty_tensors_go_through_forward_and_backward);
     tcase_add_test(tests, a_chain_of_a_million_operations_needs_no_stack);
     tcase_add_test(tests, a_hundred_thousand_consumers_of_one_tensor_are_added_up);
+    tcase_add_test(tests, grad_by_a_result_of_more_inputs_than_the_pass_walks_stays_in_its_memory);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -57,14 +57,14 @@ void tg_arena_rewind(tg_arena *arena, int64_t position)
     arena->bytes_used = position;
 }
 
-void tg_arena_trim(tg_arena *arena, int64_t used)
+void tg_arena_trim(tg_arena *arena, int64_t used_before)
 {
     enum { SLACK = 1 << 20 };
-    arena->peak -= arena->peak / 8;
-    arena->peak = used > arena->peak ? used : arena->peak;
+    arena->recent_use -= arena->recent_use / 8;
+    arena->recent_use = used_before > arena->recent_use ? used_before : arena->recent_use;
     const bool empty = arena->bytes_used == 0; /* not even the first chunk is used */
     tg_chunk **link = empty ? &arena->first : &arena->current->next;
-    while (*link && arena->bytes_held > 2 * arena->peak + SLACK) {
+    while (*link && arena->bytes_held > 2 * arena->recent_use + SLACK) {
         tg_chunk *chunk = *link;
         *link = chunk->next;
         arena->bytes_held -= (int64_t)chunk->size;

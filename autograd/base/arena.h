@@ -22,7 +22,7 @@ typedef struct tg_chunk {
 typedef struct tg_arena {
     tg_chunk *first, *current;
     int64_t bytes_used, bytes_held, allocations;
-    int64_t peak; /* bytes in recent use, for tg_arena_trim */
+    int64_t recent_use; /* for tg_arena_trim */
 } tg_arena;
 
 /* The slow path, if the chunk is missing or full. */
@@ -43,18 +43,19 @@ static inline void *tg_arena_take(tg_arena *arena, size_t size, size_t alignment
     return tg_arena_take_slowly(arena, size, alignment);
 }
 
-/* The current position, in bytes, and a rewind to it: what was taken since ends, but its chunks stay. */
+/* The current position: the bytes in use. */
 static inline int64_t tg_arena_here(const tg_arena *arena)
 {
     return arena->bytes_used;
 }
 
+/* Ends what was taken since this position; the chunks stay. */
 void tg_arena_rewind(tg_arena *arena, int64_t position);
 
-/* After a rewind from a position with `used` bytes in use: frees chunks after the current position until the arena has
- * at most a mebibyte plus twice the recent use. The recent use is `used`, or seven eighths of its previous value if
- * that is more. */
-void tg_arena_trim(tg_arena *arena, int64_t used);
+/* To be called after a rewind, with the bytes in use before it: frees chunks after the current position until the arena
+ * has at most a mebibyte plus twice the recent use. The recent use is `used_before`, or seven eighths of its previous value
+ * if that is more. */
+void tg_arena_trim(tg_arena *arena, int64_t used_before);
 
 void tg_arena_free(tg_arena *arena); /* frees the chunks; the arena may be used again */
 

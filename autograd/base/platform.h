@@ -68,7 +68,7 @@ double tg_seconds(void);
 /* Calls `then` in each child of fork. */
 void tg_after_fork(void (*then)(void));
 
-/* The function of a shared library that is loaded now or is loaded already; NULL if there is none. */
+/* A shared library, which is loaded if need be, and its function of this name; NULL if there is none. */
 void *tg_library_open(const char *name);
 void *tg_library_find(void *library, const char *function);
 

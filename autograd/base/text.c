@@ -2,8 +2,6 @@
 
 #include "autograd/base/numbers.h"
 
-#include <stdio.h>
-
 void tg_text_add_arguments(tg_text *text, const char *format, va_list arguments)
 {
     size_t room = text->used < text->size ? text->size - text->used : 0;

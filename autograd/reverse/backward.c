@@ -19,7 +19,6 @@
 #include "autograd/tape/repeat.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Marks on the values that a pass visits. */
 enum { WANTED = 1, INPUT = 2, RETAINED = 4, HOOKED = 8 };

@@ -53,8 +53,8 @@ static inline int64_t tg_arena_here(const tg_arena *arena)
 void tg_arena_rewind(tg_arena *arena, int64_t position);
 
 /* To be called after a rewind, with the bytes in use before it: frees chunks after the current position until the arena
- * has at most a mebibyte plus twice the recent use. The recent use is `used_before`, or seven eighths of its previous value
- * if that is more. */
+ * has at most a mebibyte plus twice the recent use. The recent use is `used_before`, or seven eighths of its previous
+ * value if that is more. */
 void tg_arena_trim(tg_arena *arena, int64_t used_before);
 
 void tg_arena_free(tg_arena *arena); /* frees the chunks; the arena may be used again */

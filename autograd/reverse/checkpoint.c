@@ -130,7 +130,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
     for (int i = 0; i < value->input_count; i++) {
         again->inputs[i] = tg_stand_in(r, value->inputs[i]);
         tg_note_read(again->inputs[i], again->index);
-        if (!tg_tape_feed(r->tape, value->op, i, again->inputs[i]))
+        if (!tg_tape_make_readable(r->tape, value->op, i, again->inputs[i]))
             return false;
     }
     tg_note_read(again, again->index);

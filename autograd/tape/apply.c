@@ -63,7 +63,7 @@ static bool run_shape_rule(tg_value *out)
 {
     tg_program *program = out->program;
     const tg_op *outer = program->context.rule; /* a derivative, say */
-    if (out->shape != &program->shape) {        /* which the rule may change */
+    if (out->shape != &program->shape) {        /* an input's, which the rule must not change */
         program->shape = *out->shape;
         out->shape = &program->shape;
     }
@@ -163,7 +163,7 @@ static bool check_inputs(const new_operation *o)
         if (!value || tg_tape_at(value) != o->tape)
             tg_tape_fail(o->tape, "%s: input %d is %s", o->op->name, i, tg_tape_problem(o->tape, o->inputs[i]));
         else if (!tg_run_surely_holds(&o->tape->run, value))
-            tg_tape_feed(o->tape, o->op, i, value);
+            tg_tape_make_readable(o->tape, o->op, i, value);
     }
     return !tg_program_failed(&o->tape->program);
 }
@@ -242,7 +242,8 @@ static tg_value *append_all(const new_operation *o)
     return out;
 }
 
-/* Computes a value that was matched or appended; a failed value is removed from the tape. */
+/* Computes a value that was matched or appended. If that fails, or if there is none, the program ends again before
+ * number `before`. */
 static tg_tensor finish(tg_tape *tape, tg_value *out, int64_t before)
 {
     if (out && tg_tape_compute(tape))

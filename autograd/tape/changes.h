@@ -1,11 +1,11 @@
-/* Parameters, and constants by tg_set, that change while a step is under way. Internal.
+/* Parameters that change while a step is under way, and constants that tg_set changes. Internal.
  *
  *     forward pass: y = w x      an optimiser's step: w = w - 0.1 g      backward pass: dy / dx = w, which w?
  *
- * Every change of a parameter, or by tg_set, gets the next number of one counter, and a parameter has that of its latest
- * change as its version. A leaf has the latest number when its step placed it, the run that when the step, or its
- * replay, began. To read a parameter whose version is newer than both is an error. As long as nothing has changed since
- * the step began, that is one comparison for each operation.
+ * Every change of a parameter, or by tg_set, gets the next number of one counter. A parameter has that of its latest
+ * change as its version. The run notes the counter when a step or a replay begins (`began`), a leaf when the step
+ * places it (`change`). To read a parameter whose version is newer than both is an error. As long as the counter has
+ * not moved since the step began, that is one comparison for each operation.
  */
 #ifndef TG_CHANGES_H
 #define TG_CHANGES_H

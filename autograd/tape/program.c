@@ -1,9 +1,6 @@
 #include "autograd/tape/program.h"
 
-#include "autograd/base/numbers.h"
-
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

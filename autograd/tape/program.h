@@ -59,15 +59,14 @@ typedef struct tg_list {
     int count, capacity, next; /* next: the first item that this step has not reached */
 } tg_list;
 
-/* From the serial of a step to that of the next, with room for removals; and from that of a tape to the next. */
-#define TG_SERIALS       ((uint64_t)1 << 8)
-#define TG_TAPE_SERIALS  ((uint64_t)1 << 40)
-#define TG_MOST_REMOVALS 255 /* in one step; then it records no more */
+#define TG_SERIALS       ((uint64_t)1 << 8)  /* from the serial of a step to that of the next: room for removals */
+#define TG_TAPE_SERIALS  ((uint64_t)1 << 40) /* from that of a tape to that of the next: room for steps */
+#define TG_MOST_REMOVALS 255                 /* in one step; then it records no more */
 
 enum { TG_PAGE_BITS = 8, TG_PAGE_VALUES = 1 << TG_PAGE_BITS, TG_MOST_VALUES = INT32_MAX };
 #define TG_NO_PASS INT64_MAX
 
-/* What is recorded next belongs to this; saved and restored as one by whatever interrupts: a rule, a pass, a hook. */
+/* What is recorded next belongs to this. A rule, a pass and a hook save it and restore it as a whole. */
 typedef struct tg_context {
     uint8_t mode; /* tg_mode */
     const tg_scope *scope;
@@ -80,7 +79,7 @@ typedef struct tg_context {
 struct tg_program {
     tg_list pages;              /* of TG_PAGE_VALUES values each */
     int64_t count;              /* values of this step so far */
-    int64_t known;              /* these, and those of the last step that follow */
+    int64_t known;              /* these, and those of the last step that this one has not reached yet */
     uint64_t serial;            /* of this step and its removals so far; no other step of any tape has it */
     int64_t recorded;           /* values appended so far */
     tg_arena arena;             /* attributes, inputs, shapes, passes and regions */
@@ -128,21 +127,22 @@ static inline tg_tensor tg_tensor_of(tg_value *value)
 void tg_program_reset(tg_program *program);
 void tg_program_free(tg_program *program);
 
-/* Cuts all values from number `count` on (repeat.h says what goes with them): those of the last step that this one does
- * not repeat. */
+/* Cuts all values from number `count` on: those of the last step that this one does not repeat. In repeat.c; repeat.h
+ * says what goes with them. */
 void tg_program_cut(tg_program *program, int64_t count);
 
-/* Called before values from number `count` on are cut. tape.c has it: it cuts what the run has for them. */
+/* Called before values from number `count` on are cut. In tape.c: it cuts what the run has for them. */
 void tg_before_cut(tg_program *program, int64_t count);
 
-/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert. */
+/* Removes the values of this step from number `count` on, as they failed. Their handles stay inert. In repeat.c. */
 void tg_program_remove(tg_program *program, int64_t count);
 
 /* Cuts the program after the last value and appends one: all zeros, except for its position, mode, scope and
  * checkpoint. NULL, with the error recorded, if out of memory or if there is an error. */
 tg_value *tg_program_append(tg_program *program);
 
-/* Memory that lives as long as the value appended next; NULL, with the error recorded, if out of memory. */
+/* Cuts the program after the last value, and returns memory that lives as long as this value; NULL, with the error
+ * recorded, if out of memory. */
 void *tg_program_take_slowly(tg_program *program, size_t size, size_t alignment);
 static inline void *tg_program_take(tg_program *program, size_t size, size_t alignment)
 {
@@ -166,12 +166,12 @@ static inline tg_value *tg_root_of(const tg_value *value)
     return (tg_value *)(uintptr_t)value;
 }
 
-/* Notes that value number `index` reads this one, if this one belongs to the pass that is being recorded: the pass
- * releases it after its last reader. Others are not noted here: in a block the plan says how long they live. */
+/* Notes in `until` that value number `index` reads this one, if this one belongs to the pass that is being recorded:
+ * the pass releases it after its last reader. Other values need no note: only a plan asks until when they are read. */
 static inline void tg_note_read(tg_value *value, int64_t index)
 {
     const int64_t pass_start = value->program->context.pass_start;
-    if (value->index < pass_start) /* so is what it shows, if it is a view */
+    if (value->index < pass_start) /* what it is a view of is even earlier */
         return;
     value = tg_root_of(value);
     if (value->index >= pass_start)

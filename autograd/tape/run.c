@@ -58,7 +58,7 @@ void tg_run_free(tg_run *run)
     tg_arena_free(&run->arena);
     free_blocks(&run->block);
     tg_aligned_free(run->in.data);
-    tg_aligned_free(run->scratch.data);
+    tg_aligned_free(run->addend.data);
 }
 
 static void forget_free_buffers(tg_run *run)
@@ -66,7 +66,7 @@ static void forget_free_buffers(tg_run *run)
     memset(run->released, 0, sizeof run->released);
 }
 
-/* True for buffers in the block, and views of them: they are never released or reused otherwise. */
+/* True for buffers in the block, and views of them. The plan shares these, so no list of released buffers has them. */
 static bool is_in_block(const tg_run *run, const tg_value *value)
 {
     const char *data = value->slot.data;
@@ -214,8 +214,8 @@ static void add_part(void *context, size_t first, size_t count)
     TG_KERNEL_CALL(a->dtype, accumulate, count, (const void *)(a->from + skipped), (void *)(a->to + skipped));
 }
 
-/* The buffer for a parameter's gradient: the gradient itself if that is empty or the operation can add to it, otherwise
- * scratch memory, to be added. */
+/* Where to compute a value that goes to a parameter's gradient: there, if there is no gradient yet or the operation can
+ * add to it; otherwise into memory of the run, from which finish_gradient adds it. */
 static void *buffer_of_gradient(tg_run *run, const tg_value *value)
 {
     if (!value->sink->gradient) { /* it had one when this was recorded */
@@ -225,11 +225,10 @@ static void *buffer_of_gradient(tg_run *run, const tg_value *value)
     }
     if (!value->sink->has_gradient || value->op->add)
         return value->sink->gradient;
-    return reserve(value->program, &run->scratch, bytes_of(value), "a gradient that is to be added") ? run->scratch.data
-                                                                                                     : NULL;
+    return reserve(value->program, &run->addend, bytes_of(value), "a gradient that is to be added") ? run->addend.data
+                                                                                                    : NULL;
 }
 
-/* Adds what was computed into scratch memory to the gradient. */
 static void finish_gradient(tg_value *value)
 {
     enum { WORTH_SHARING = 1 << 13 };

@@ -28,13 +28,17 @@ typedef struct tg_run tg_run;
 typedef struct tg_tape tg_tape;
 typedef struct tg_feature tg_feature;
 
+/* Levels of features that compute, from the outermost to the innermost, in whatever order they are switched on: what is
+ * watched has been rounded, and what is timed is the operation alone. */
+enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
+
 /* What a tape calls for a feature that has files of its own, which the tape does not know: hooks, times, a plan of the
  * memory. Each function may be NULL. */
 typedef struct tg_feature_kind {
-    int level;   /* a feature computes around those of higher levels */
+    int level;   /* a feature computes around those of higher levels; 0: it does not compute */
     size_t size; /* of the feature's struct, which begins with a tg_feature */
 
-    /* When it is made, and when a step is over, of which the program still has the values. */
+    /* Called when it is made, and at the end of each step, before the program forgets which values the step had. */
     void (*reset)(tg_feature *feature, tg_tape *tape);
 
     /* Before values from number `count` on are removed. */
@@ -71,10 +75,6 @@ typedef struct tg_run_block {
 /* NULL if out of memory. */
 tg_run_block *tg_run_block_new(size_t size);
 
-/* From the outermost to the innermost, in whatever order they are switched on: what is watched has been rounded, and
- * what is timed is the operation alone. */
-enum { TG_LEVEL_WATCH = 1, TG_LEVEL_ROUND, TG_LEVEL_TIME };
-
 struct tg_run {
     tg_arena arena;      /* buffers that are not in the block */
     tg_run_block *block; /* NULL until the buffers have moved */
@@ -85,9 +85,9 @@ struct tg_run {
     int64_t computed;     /* values before this one have been computed in this step */
     int64_t began;        /* the latest change (changes.h) when the run began to compute the step */
     tg_buffer in;         /* input pointers of one call */
-    tg_buffer scratch;    /* a gradient before it is added to another */
+    tg_buffer addend;     /* a gradient before it is added to another */
     tg_feature *features; /* by level */
-    bool is_observed;     /* a feature computes */
+    bool is_observed;     /* a feature computes now */
 };
 
 void tg_run_free(tg_run *run);
@@ -124,11 +124,12 @@ void tg_run_release(tg_run *run, tg_value *value);
  *     released      by a pass, or at the end of a checkpoint: the buffer may belong to another value
  *     overwritten   in the run's block, by a value that has been computed since, though the step may still ask for it
  *
- * A value of a checkpoint is not released before that is closed in this step. */
+ * A slot stays `released` while steps repeat, as these use the same buffers. So a value of a checkpoint can be read,
+ * whatever its slot says, until this step closes the checkpoint. */
 bool tg_run_released(const tg_value *value);
 bool tg_run_overwritten(const tg_run *run, const tg_value *value);
 
-/* True for most values that are neither. */
+/* A quick test: if true, the value is neither. */
 static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
 {
     return !run->block && !value->slot.released && !(value->op && value->op->flags & TG_VIEW);

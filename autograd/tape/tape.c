@@ -1,13 +1,11 @@
 #include "autograd/tape.h"
 
-#include "autograd/base/numbers.h"
 #include "autograd/tape/changes.h"
 #include "autograd/tape/repeat.h"
 #include "autograd/tape/tape_internal.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +111,7 @@ bool tg_tape_may_forget(const tg_value *value)
     return tg_tape_at(value)->saves_memory && value->op && !value->is_kept && tg_is_read(value);
 }
 
-bool tg_tape_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value)
+bool tg_tape_make_readable(tg_tape *tape, const tg_op *op, int input, const tg_value *value)
 {
     if (tg_run_released(value))
         return tg_tape_fail(tape,
@@ -167,7 +165,7 @@ tg_tape_counts tg_tape_count(const tg_tape *tape)
     if (program->count > 0 && run->block)
         used += (int64_t)run->block->size;
     const tg_arena *arenas[] = {&program->arena, &run->arena, &tape->step_memory, &tape->scratch};
-    int64_t held = program->pages.count * page_bytes + (int64_t)run->scratch.size;
+    int64_t held = program->pages.count * page_bytes + (int64_t)run->addend.size;
     for (const tg_run_block *block = run->block; block; block = block->earlier)
         held += (int64_t)block->size;
     int64_t allocations = program->allocations;
@@ -281,6 +279,8 @@ tg_tensor tg_named(tg_tensor x, const char *name)
         tg_tape_fail(tape, "out of memory: tg_named");
     return x;
 }
+
+/* ---- replay ---- */
 
 bool tg_replay(tg_tape *tape)
 {

@@ -27,8 +27,7 @@ static inline tg_tape *tg_tape_at(const tg_value *value)
 /* A tape without features; tg_tape_new (autograd/memory/planner.c) adds what each tape has. NULL if out of memory. */
 tg_tape *tg_tape_make(void);
 
-/* The tape's feature of this kind, NULL if it has none; and the same, but made if need be, all zeros: NULL if out of
- * memory. */
+/* The tape's feature of this kind: NULL if it has none, or made if it has none, and then NULL if out of memory. */
 void *tg_tape_find(const tg_tape *tape, const tg_feature_kind *kind);
 void *tg_tape_have(tg_tape *tape, const tg_feature_kind *kind);
 
@@ -45,11 +44,12 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x);
  * a later one that repeats it. */
 bool tg_tape_may_forget(const tg_value *value);
 
-/* Lets an operation read this value as its input number `input`: one that has been overwritten is computed again.
- * False, with the error recorded, if it is forgotten. */
-bool tg_tape_feed(tg_tape *tape, const tg_op *op, int input, const tg_value *value);
+/* Makes sure that an operation can read this value as its input number `input`: what has been overwritten is computed
+ * again. False, with the error recorded, if the value is forgotten. */
+bool tg_tape_make_readable(tg_tape *tape, const tg_op *op, int input, const tg_value *value);
 
-/* Computes all recorded values, unless that is postponed. */
+/* Computes all recorded values. While a pass is being recorded it does not: the pass computes its values once it is
+ * complete, so that it can release buffers. */
 bool tg_tape_compute(tg_tape *tape);
 
 /* Cleared memory for a backward pass or a function of the core; NULL, with the error recorded, if out of memory. */

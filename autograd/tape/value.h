@@ -30,16 +30,16 @@ typedef enum tg_mode {
 
 #define TG_ALWAYS INT32_MAX
 
-/* Data that a run keeps for a value: where its elements are. */
+/* Where a run has the elements of a value. */
 typedef struct tg_slot {
     void *data;          /* NULL until computed */
     bool never_released; /* by a pass, whatever reads it */
-    bool released;       /* the elements are valid only until the buffer is reused */
+    bool released;       /* by a pass or a checkpoint, in this step or in the one that it repeats: tg_run_released */
 
     /* The number of the last value that reads it; TG_ALWAYS: it can be read until the step ends. Noted for values of a
      * pass, which releases them then, and for all in the run's block (run.h), where they are overwritten after that. */
     int32_t until;
-    int64_t arena_position; /* in the run's arena, before this value */
+    int64_t arena_position; /* in the run's arena, before this value: a cut rewinds to it */
 } tg_slot;
 
 struct tg_value {
@@ -53,7 +53,7 @@ struct tg_value {
     uint8_t dtype; /* tg_dtype */
 
     uint8_t mode;       /* tg_mode */
-    uint8_t removals;   /* part of the serial of its handles */
+    uint8_t removals;   /* part of the serial of its handles (program.h) */
     bool requires_grad; /* depends on a trained parameter or a variable through differentiable operations */
     bool is_borrowed;   /* a leaf whose elements belong to the caller */
     bool is_saved;      /* the saved derivative of the value before it, computed together with it */
@@ -67,14 +67,14 @@ struct tg_value {
      * after operations had read it; 0: none. */
     int64_t change;
 
-    tg_parameter *sink;           /* the parameter whose gradient this value is computed into or added to */
+    tg_parameter *sink;           /* it has no buffer: it is written into, or added to, this parameter's gradient */
     const tg_value *derived_from; /* the value whose derivative this is part of */
     const tg_scope *scope;
     const struct tg_region *region; /* the innermost checkpoint that contains it */
 
-    tg_value *gradient;     /* of a leaf or retained value: its latest gradient, once this step has reached that */
+    tg_value *gradient;     /* of a leaf or retained value: its latest, which this step may not have reached yet */
     tg_value *earlier;      /* of a gradient: the value that it was added to */
-    int64_t arena_position; /* in the program's arena, before this value */
+    int64_t arena_position; /* in the program's arena, before this value: a cut rewinds to it */
     tg_slot slot;
 };
 

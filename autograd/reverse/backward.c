@@ -30,8 +30,9 @@ typedef struct derivative_arguments {
     bool *wanted;
 } derivative_arguments;
 
-/* A pass walks a range, of all values that the outputs were computed from by operations, and before it some that lie
- * far away, such as parameters that an earlier pass placed on the tape. So it costs no more if many others lie between.
+/* A pass that is being recorded; the program keeps a tg_pass of it. It walks a range, of all values that the outputs
+ * were computed from by operations, and before it some that lie far away, such as parameters that an earlier pass
+ * placed on the tape. So it costs no more if many others lie between.
  *
  *     program            [ w  b  | ... an earlier pass ... | x  h  y  loss | ... | values of this pass, from `start` on
  *                          early                             first .. last
@@ -51,7 +52,7 @@ typedef struct pass {
     int64_t count;         /* how many there are */
     tg_value **cotangents; /* or NULL */
     uint8_t *marks;        /* NULL: what requires a gradient is wanted, and there is nothing else to mark */
-    tg_noted *noted;       /* uses that wait to be joined; NULL if none can be joined */
+    tg_waiting *waiting;   /* uses that wait to be joined; NULL if none can be joined */
 
     bool joins;                     /* a value of the range has an input that can be joined */
     int most_inputs;                /* of a value of the range, or of a given input, which is visited too */
@@ -108,13 +109,13 @@ static inline bool is_marked(const pass *p, const tg_value *value, uint8_t mark)
 
 /* ---- computing what was recorded ---- */
 
-/* Excludes the value's buffer from being released. */
+/* The pass never releases the value's buffer. */
 static void keep_buffer(tg_value *value)
 {
     tg_root_of(value)->slot.never_released = true;
 }
 
-/* What is recorded later may read the value. */
+/* The pass does not release the value's buffer before another reader is recorded, as tg_note_read notes that one. */
 static void hold(const pass *p, tg_value *value)
 {
     tg_value *root = tg_root_of(value);
@@ -132,13 +133,13 @@ static void release_read(const pass *p, tg_value *value)
     }
 }
 
-/* Holds all cotangents: those of given inputs when the pass is complete. */
+/* Before a hook, these are the cotangents that derivatives still read; in the end, those of given inputs. */
 static void hold_cotangents(const pass *p)
 {
     for (int64_t i = 0; i < p->count; i++) {
         if (p->cotangents[i])
             hold(p, p->cotangents[i]);
-        for (const tg_noted_use *use = p->noted ? p->noted[i].last : NULL; use; use = use->earlier)
+        for (const tg_waiting_use *use = p->waiting ? p->waiting[i].last : NULL; use; use = use->earlier)
             hold(p, use->cotangent);
     }
 }
@@ -151,9 +152,9 @@ static void hold_recomputed(const pass *p)
             hold(p, r->stand_in[i]);
 }
 
-/* Computes what has been recorded. Without create_graph, each buffer is released once no value and no cotangent needs
- * it. Before a hook, the pass is not complete: derivatives that follow read cotangents, and what was recomputed. */
-static bool compute(const pass *p, bool complete)
+/* Computes what has been recorded, without create_graph releasing each buffer after its last reader. Before a hook, the
+ * pass is not complete: derivatives that follow read cotangents, and what was recomputed. */
+static bool compute_recorded(const pass *p, bool complete)
 {
     tg_tape *tape = p->tape;
     tg_program *program = &tape->program;
@@ -182,7 +183,8 @@ static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend
     return *cotangent != NULL;
 }
 
-/* True if the derivative that is being recorded made this gradient, for one input alone. */
+/* True if the derivative that is being recorded made this gradient, for one input alone: so it is no cotangent that was
+ * passed through. */
 static bool is_own(const pass *p, const tg_value *gradient)
 {
     const tg_value *derived_from = p->tape->program.context.derived_from; /* NULL: it is a complete cotangent */
@@ -265,20 +267,19 @@ static bool append_derivative(pass *p, tg_value *value, tg_value *cotangent)
     return fine;
 }
 
-/* Notes the uses of inputs whose derivatives are joined later, so that they are not wanted now; sets `any` to whether
- * another one is. */
-static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
+/* Lets the uses wait whose derivatives are joined: these inputs are not wanted now. Sets `any` to whether others are. */
+static bool defer_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
 {
     *any = false;
     for (int i = 0; i < value->input_count; i++) {
         if (p->arguments.wanted[i] && tg_may_join(value, i)) {
-            tg_noted *noted = &p->noted[index_of(p, value->inputs[i])];
-            tg_noted_use *use = tg_tape_scratch(p->tape, 1, sizeof *use);
+            tg_waiting *waiting = &p->waiting[index_of(p, value->inputs[i])];
+            tg_waiting_use *use = tg_tape_scratch(p->tape, 1, sizeof *use);
             if (!use)
                 return false;
-            *use = (tg_noted_use){.earlier = noted->last, .value = value, .cotangent = cotangent, .input = i};
-            noted->last = use;
-            noted->count++;
+            *use = (tg_waiting_use){.earlier = waiting->last, .value = value, .cotangent = cotangent, .input = i};
+            waiting->last = use;
+            waiting->count++;
             p->arguments.wanted[i] = false;
         }
         *any |= p->arguments.wanted[i];
@@ -286,21 +287,21 @@ static bool note_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
     return true;
 }
 
-/* The joint derivatives of the noted uses of a value. */
+/* Records the joint derivatives of the uses of a value. */
 static bool join_uses(pass *p, tg_value *value)
 {
-    if (!p->noted)
+    if (!p->waiting)
         return true;
     tg_program *program = &p->tape->program;
-    tg_noted *noted = &p->noted[index_of(p, value)];
+    tg_waiting *waiting = &p->waiting[index_of(p, value)];
     bool fine = true;
     const tg_context of_pass = program->context;
-    while (fine && noted->last) {
-        const tg_value *of = noted->last->value;
+    while (fine && waiting->last) {
+        const tg_value *of = waiting->last->value;
         program->context.scope = of->scope;
         program->context.derived_from = of;
         program->context.rule = of->op;
-        const tg_tensor gradient = tg_join_uses(p->tape, noted);
+        const tg_tensor gradient = tg_join_uses(p->tape, waiting);
         program->context.rule = NULL;
         fine = !tg_program_failed(program) && deliver(p, of, value, gradient);
     }
@@ -326,7 +327,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
             "%s: tensor %lld (%s) is part of a gradient that was computed without create_graph, so it cannot "
             "be differentiated",
             p->request->function, (long long)value->index, value->op->name);
-    if (p->noted && value->op->joint && !note_uses(p, value, cotangent, &any))
+    if (p->waiting && value->op->joint && !defer_uses(p, value, cotangent, &any))
         return false;
     if (!any)
         return true;
@@ -337,7 +338,7 @@ static bool derive(pass *p, tg_value *value, tg_value *cotangent)
 static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 {
     tg_tape *tape = p->tape;
-    if (!compute(p, false))
+    if (!compute_recorded(p, false))
         return NULL;
     for (const tg_hook *hook = tg_notes_of(tape)->hooks; hook && cotangent; hook = hook->next) {
         if (tg_value_of(hook->tensor) != value)
@@ -366,7 +367,8 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
     return tg_program_failed(&tape->program) ? NULL : cotangent;
 }
 
-/* Keeps the complete cotangent, for tg_gradient, of a parameter, a variable or a retained tensor. */
+/* Keeps the complete cotangent, for tg_gradient, of a variable, a retained tensor, or a parameter that is retained or
+ * has a hook. Other parameters have got each addend by itself, and no cotangent: see deliver. */
 static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
     if (value->parameter)
@@ -398,7 +400,7 @@ static bool visit(pass *p, tg_value *value)
         return true;
     if (is_marked(p, value, HOOKED) && !(cotangent = call_hooks(p, value, cotangent)))
         return false;
-    *cotangent_of(p, value) = is_marked(p, value, INPUT) ? cotangent : NULL; /* as nothing else asks for it again */
+    *cotangent_of(p, value) = is_marked(p, value, INPUT) ? cotangent : NULL; /* a result of the pass; or used up now */
     if (!p->by_inputs && !keep_gradient(p, value, cotangent))
         return false;
     return !value->op || derive(p, value, cotangent);
@@ -467,13 +469,13 @@ static bool walk(pass *p)
         *cotangent = *cotangent ? *cotangent : tg_value_of(tg_full(p->tape, input->dtype, *input->shape, 0));
         r->gradients[j] = tg_tensor_of(*cotangent);
     }
-    return compute(p, true);
+    return compute_recorded(p, true);
 }
 
 /* Extends the range down to the first value that may have to pass a gradient on to its inputs: not one that requires
  * none, nor the first of the given inputs or a value before it. Checkpoints are included as a whole, as they are
- * recomputed. */
-static void extend(pass *p)
+ * recomputed. Finds `joins` and `most_inputs` on the way. */
+static void extend_range(pass *p)
 {
     int64_t first_input = p->last;
     for (int j = 0; j < p->request->input_count; j++) {
@@ -539,8 +541,8 @@ static bool find_values(pass *p)
         p->last = index > p->last ? index : p->last;
         p->first = index < p->first ? index : p->first;
     }
-    extend(p);
-    if (2 * p->first <= p->last) /* hardly more, and nothing is listed apart */
+    extend_range(p);
+    if (2 * p->first <= p->last) /* the rest costs hardly more, and then there are no early values */
         p->first = 0;
     for (int j = 0; j < r->input_count; j++) {
         const int64_t index = tg_value_of(r->inputs[j])->index;
@@ -559,7 +561,7 @@ static bool make_room(pass *p)
     const tg_notes *notes = tg_notes_of(p->tape);
     const bool marks = p->by_inputs || p->joins || notes->retained || notes->hooks;
     p->marks = marks ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->marks) : NULL;
-    p->noted = p->joins ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->noted) : NULL;
+    p->waiting = p->joins ? tg_tape_scratch(p->tape, (size_t)p->count, sizeof *p->waiting) : NULL;
     p->arguments.in = tg_tape_scratch(p->tape, most, sizeof(tg_tensor));
     p->arguments.gradients = tg_tape_scratch(p->tape, most, sizeof(tg_tensor));
     p->arguments.wanted = tg_tape_scratch(p->tape, most, sizeof(bool));

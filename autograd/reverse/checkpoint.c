@@ -110,8 +110,8 @@ tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
     return other ? other : value;
 }
 
-/* Appends a copy of a value whose inputs are the values that replace the original's. The result of a nested region has
- * one already. */
+/* Appends a copy of a released value, whose inputs are the values that replace the original's. The result of a nested
+ * region was appended with the region around it. */
 static bool append_again(tg_recompute *r, const tg_region *region, int64_t index)
 {
     tg_program *program = &r->tape->program;
@@ -158,9 +158,8 @@ static bool recompute_region(tg_recompute *r, const tg_region *region)
     return true;
 }
 
-/* True if the region has been recomputed. A pass goes backwards, so the list begins with the region that was recomputed
- * last, and those after a sibling in it lie behind that sibling. Once one lies behind the region, the search ends: many
- * regions in a row take no long ones. */
+/* True if the region has been recomputed. The list begins with the one recomputed last and, as a pass goes backwards,
+ * leads to later and later siblings. So the search ends at one behind the region: many in a row take no long search. */
 static bool is_recomputed(const tg_recompute *r, const tg_region *region)
 {
     for (const tg_recomputed *known = r->regions; known; known = known->next) {

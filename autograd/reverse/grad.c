@@ -105,7 +105,7 @@ static bool record(tg_tape *tape, const tg_pass *asked, const tg_request *r)
     return !asked || remember(tape, asked, r, start);
 }
 
-static void clear_gradients(const tg_request *r)
+static void clear_results(const tg_request *r)
 {
     for (int j = 0; r->gradients && j < r->input_count; j++)
         r->gradients[j] = TG_NONE;
@@ -114,7 +114,7 @@ static void clear_gradients(const tg_request *r)
 /* Checks a request, and reruns the pass of the previous step for it, or records a new one. */
 static bool differentiate(const tg_request *r)
 {
-    clear_gradients(r);
+    clear_results(r);
     tg_tape *tape = tape_of(r);
     if (!tape || tg_program_failed(&tape->program) || !tg_tape_allows(tape, r->function) ||
         !is_usable(tape, r->function, "output", r->outputs, r->output_count) ||
@@ -128,7 +128,7 @@ static bool differentiate(const tg_request *r)
                       (pass ? run_again(tape, pass, r) : record(tape, may_repeat ? &asked : NULL, r));
     tg_arena_rewind(&tape->scratch, scratch);
     if (!fine)
-        clear_gradients(r);
+        clear_results(r);
     return fine;
 }
 
@@ -217,7 +217,7 @@ bool tg_grad(const tg_tensor *outputs, int output_count, const tg_tensor *inputs
 {
     tg_request r = request_of("tg_grad", outputs, output_count, cotangents, inputs, input_count, gradients);
     r.create_graph = create_graph;
-    clear_gradients(&r);
+    clear_results(&r);
     return has_lists(&r, gradients) && differentiate(&r);
 }
 
@@ -259,7 +259,7 @@ tg_tensor tg_jvp(tg_tensor y, const tg_tensor *inputs, const tg_tensor *tangents
 bool tg_hvp(tg_tensor loss, const tg_tensor *inputs, const tg_tensor *vectors, int count, tg_tensor *results)
 {
     const tg_request first = request_of("tg_hvp", &loss, 1, NULL, inputs, count, results);
-    clear_gradients(&first);
+    clear_results(&first);
     return has_lists(&first, results) && has_lists(&first, vectors) && is_scalar("tg_hvp", loss, "") &&
            differentiate_twice(first, "vector", vectors, inputs, count, results);
 }

@@ -1,4 +1,4 @@
-/* What is asked of the passes of a step: hooks, and gradients to keep. Internal. */
+/* What the caller asks of the passes of a step: hooks, and gradients to keep. Internal. */
 #ifndef TG_NOTES_H
 #define TG_NOTES_H
 
@@ -18,7 +18,7 @@ typedef struct tg_retained {
     tg_tensor tensor;
 } tg_retained;
 
-/* What was asked of the passes of this step: a feature of the tape, which it has from the first request on. */
+/* Of one step: a feature of the tape, which it has from the first request on. */
 typedef struct tg_notes {
     tg_feature feature;
     tg_hook *hooks, **last_hook;

@@ -13,7 +13,7 @@ static void live_until(tg_use *uses, const tg_value *value, int64_t index)
     root->until = root->until < index ? index : root->until;
 }
 
-/* By operations. A saved derivative is computed with the value before it, so it reads nothing itself. */
+/* Reads by operations. A saved derivative is computed with the value before it, so it reads nothing itself. */
 static void add_reads(tg_use *uses, const tg_value *value)
 {
     for (int i = 0; !value->is_saved && i < value->input_count; i++) {
@@ -28,8 +28,8 @@ static bool is_for_caller(const tg_use *uses, const tg_value *value, bool saves_
     return !saves_memory || value->is_kept || !uses[value->index].is_read;
 }
 
-/* By the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing one is;
- * others, until the step ends. A replay reads leaves again. A later step may record more before it closes the
+/* Reads by the caller: an intermediate result of a checkpoint, until that is closed; its result, until the enclosing
+ * one is; others, until the step ends. A replay reads leaves again. A later step may record more before it closes the
  * checkpoint, and read these there, so the value after the checkpoint does not overwrite them either. */
 static void add_reads_of_caller(tg_use *uses, const tg_value *value, bool saves_memory)
 {
@@ -72,8 +72,8 @@ static bool same_elements(const tg_use *uses, const tg_value *value, const tg_va
     return true;
 }
 
-/* The input whose memory the value may overwrite: the latest one that nothing reads afterwards. NULL: none. */
-static const tg_value *overwritten_by(const tg_use *uses, const tg_value *value)
+/* The input in whose memory the value may be computed: the latest one that nothing reads afterwards. NULL: none. */
+static const tg_value *input_in_place(const tg_use *uses, const tg_value *value)
 {
     const tg_value *found = NULL;
     const unsigned flags = value->op && !value->is_saved ? value->op->flags : 0;
@@ -99,7 +99,7 @@ static size_t list_lives(const tg_program *program, tg_use *uses, tg_life *lives
 {
     size_t count = 0;
     for (int64_t i = 0; i < program->known; i++) {
-        const tg_value *value = tg_program_at(program, i), *before = overwritten_by(uses, value);
+        const tg_value *value = tg_program_at(program, i), *before = input_in_place(uses, value);
         uses[i].buffer = before ? uses[before->index].buffer : i;
         if (!tg_has_buffer(value))
             continue;
@@ -139,7 +139,7 @@ void tg_set_buffers(tg_program *program, const tg_use *uses, char *block)
 {
     for (int64_t i = 0; i < program->known; i++) {
         tg_value *value = tg_program_at(program, i);
-        value->slot.arena_position = 0;
+        value->slot.arena_position = 0; /* nothing is in the arena any more */
         value->slot.until = uses[i].until;
         if (tg_has_buffer(value))
             value->slot.data = block + uses[uses[i].buffer].offset;

@@ -13,19 +13,25 @@
 
 #include "autograd/tape/run.h"
 
-/* Of one value. */
+/* Of one value:
+ *
+ *     value    0 h      1 v, a view of h   2 y = gelu(v), in place of h   3 dy, which reads y
+ *     root     0        0                  2                              3
+ *     until    2                           3                              3
+ *     buffer   0                           0                              3
+ */
 typedef struct tg_use {
     int64_t root;   /* the value whose memory a view shows; itself if it is none */
     int64_t until;  /* of a root: the last value that reads it, or TG_ALWAYS */
-    int64_t buffer; /* of a root: the first value in its buffer, itself or one that is overwritten, */
-    size_t offset;  /* and of that one: the buffer's distance from the start of the block */
+    int64_t buffer; /* of a root: the first value in its buffer, itself or one in place of which it is computed */
+    size_t offset;  /* of that first value: the buffer's distance from the start of the block */
     bool is_read;   /* by an operation */
 } tg_use;
 
 /* The uses of all known values, to be freed, and the size of the block; NULL if out of memory. */
 tg_use *tg_find_offsets(const tg_program *program, bool saves_memory, size_t *size);
 
-/* Gives the values their buffers in this block. */
+/* Points the values' slots into this block; `until` says when it is overwritten there. */
 void tg_set_buffers(tg_program *program, const tg_use *uses, char *block);
 
 #endif

@@ -25,7 +25,8 @@ static void plan(tg_tape *tape)
     free(uses);
 }
 
-static void begin(tg_feature *feature, tg_tape *tape)
+/* Called at the end of each step. */
+static void plan_if_steps_repeat(tg_feature *feature, tg_tape *tape)
 {
     enum { MOST_PATIENT = 3 };
     tg_planner *planner = (tg_planner *)feature;
@@ -41,7 +42,7 @@ static void begin(tg_feature *feature, tg_tape *tape)
     planner->patience += planner->patience < MOST_PATIENT; /* the next plan may be as short-lived as this one was */
 }
 
-static const tg_feature_kind kind = {.size = sizeof(tg_planner), .reset = begin};
+static const tg_feature_kind kind = {.size = sizeof(tg_planner), .reset = plan_if_steps_repeat};
 
 tg_planner *tg_planner_of(const tg_tape *tape)
 {

@@ -26,7 +26,7 @@ struct tg_parameters {
     int count, member_capacity;
     void *names; /* the members by name, a tree of <search.h> */
     char *values, *gradients;
-    void *memory[128]; /* allocations by calloc: those that became too small, then those of the two blocks */
+    void *memory[128]; /* from calloc: earlier pairs of blocks, which tensors may still read, and the two now */
     int memory_count;
     int64_t size, capacity; /* in elements */
     tg_error error;         /* the first error; "" if there is none */

@@ -267,7 +267,7 @@ static bool append_derivative(pass *p, tg_value *value, tg_value *cotangent)
     return fine;
 }
 
-/* Lets the uses wait whose derivatives are joined: these inputs are not wanted now. Sets `any` to whether others are. */
+/* Lets the uses wait whose derivatives are joined: these inputs are not wanted now. Sets `any` if another one is. */
 static bool defer_uses(pass *p, tg_value *value, tg_value *cotangent, bool *any)
 {
     *any = false;

@@ -139,8 +139,8 @@ static inline bool tg_run_surely_holds(const tg_run *run, const tg_value *value)
  * more: for a step that reads what the steps before did not. False, with the error recorded, if that fails. */
 bool tg_run_unshare(tg_run *run, tg_program *program);
 
-/* Between steps: takes over a block into which the buffers of all values have moved, each until the value that its
- * slot's `until` names; frees those that they had. */
+/* Between steps: takes over a block in which all buffers are from now on, as their slots say, and frees the memory that
+ * they had. */
 void tg_run_move(tg_run *run, tg_run_block *block);
 
 /* Called when the program is cut: frees the buffers of values from number `count` on. */

@@ -3,8 +3,8 @@
  *
  *     value --inputs--> value --inputs--> ... --inputs--> leaf (op NULL: a constant, a variable or a parameter)
  *
- * Most of it is written once, when the value is recorded. If it becomes a gradient, the backward pass sets `sink` and
- * `earlier`. Its numbers are not part of the program: the run keeps their address in `slot`.
+ * Most of it is written once, when the value is recorded. Set later: `change`, `is_kept` and, for gradients,
+ * `gradient`, `earlier` and `sink`. Its numbers are not part of the program: the run keeps their address in `slot`.
  */
 #ifndef TG_VALUE_H
 #define TG_VALUE_H

@@ -174,13 +174,11 @@ static bool is_complete(const new_operation *o)
 {
     const char *missing = tg_op_missing(o->op);
     if (missing)
-        tg_tape_fail(o->tape, "operation %s is refused: it lacks %s", o->op->name ? o->op->name : "without a name",
-                     missing);
-    else if (o->op->arity != TG_VARIADIC && o->op->arity != o->count)
-        tg_tape_fail(o->tape, "%s: expected %d inputs, not %d", o->op->name, o->op->arity, o->count);
-    else
-        return tg_run_reserve(&o->tape->run, &o->tape->program, o->count);
-    return false;
+        return tg_tape_fail(o->tape, "operation %s is refused: it lacks %s",
+                            o->op->name ? o->op->name : "without a name", missing);
+    if (o->op->arity != TG_VARIADIC && o->op->arity != o->count)
+        return tg_tape_fail(o->tape, "%s: expected %d inputs, not %d", o->op->name, o->op->arity, o->count);
+    return tg_run_reserve(&o->tape->run, &o->tape->program, o->count);
 }
 
 /* ---- recording ---- */

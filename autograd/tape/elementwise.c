@@ -16,54 +16,47 @@ static bool sizes_equal(const tg_value *out)
     return true;
 }
 
-/* One contiguous run, which may be split anywhere. */
-typedef struct long_run {
+/* What threads share: one long run, which may be split anywhere, or many along the innermost axis of the inputs. */
+typedef struct runs {
     const tg_op *op;
-    const tg_loop *whole;
-} long_run;
+    const tg_loop *first; /* the first run, or the only one */
+    const tg_strided *s;  /* iterates over many */
+} runs;
 
 static void run_part(void *context, size_t first, size_t count)
 {
-    const long_run *run = context;
-    const size_t bytes = first * tg_dtype_size(run->whole->dtype);
-    tg_loop part = *run->whole;
+    const runs *all = context;
+    const size_t bytes = first * tg_dtype_size(all->first->dtype);
+    tg_loop part = *all->first;
     part.n = count;
     part.out = (char *)part.out + bytes;
-    for (int k = 0; k < run->op->arity; k++)
+    for (int k = 0; k < all->op->arity; k++)
         part.in[k] = (const char *)part.in[k] + (part.step[k] ? bytes : 0);
     if (part.saved)
         part.saved = (char *)part.saved + bytes;
-    run->op->loop(&part);
+    all->op->loop(&part);
 }
 
 enum { WORTH_SHARING = 1 << 13 }; /* elements per thread */
 
-static void run_long(const tg_op *op, const tg_loop *loop)
+static void run_long(runs *all)
 {
-    long_run run = {op, loop};
-    if (loop->n >= 2 * WORTH_SHARING)
-        tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &run);
+    if (all->first->n >= 2 * WORTH_SHARING)
+        tg_parallel(all->first->n, WORTH_SHARING, TG_LINE, run_part, all);
     else
-        op->loop(loop);
+        all->op->loop(all->first);
 }
-
-/* Iterates over many runs, along the innermost axis of the inputs. */
-typedef struct many_runs {
-    const tg_op *op;
-    const tg_strided *s;
-    const tg_loop *each; /* the first one */
-} many_runs;
 
 static void run_some(void *context, size_t first, size_t count)
 {
-    const many_runs *all = context;
-    const int64_t element = (int64_t)tg_dtype_size(all->each->dtype);
-    tg_loop loop = *all->each;
+    const runs *all = context;
+    const int64_t element = (int64_t)tg_dtype_size(all->first->dtype);
+    tg_loop loop = *all->first;
     tg_strided_place place = tg_strided_seek(all->s, 1, (int64_t)first);
     loop.out = (char *)loop.out + (int64_t)(first * loop.n) * element;
     for (; count > 0; count--) {
         for (int k = 0; k < all->s->arrays; k++)
-            loop.in[k] = (const char *)all->each->in[k] + place.offset[k] * element;
+            loop.in[k] = (const char *)all->first->in[k] + place.offset[k] * element;
         all->op->loop(&loop);
         loop.out = (char *)loop.out + (int64_t)loop.n * element;
         tg_strided_next(all->s, 1, &place);
@@ -80,12 +73,13 @@ void tg_elementwise_forward(const tg_call *call)
                     .out = call->out,
                     .saved = call->saved,
                     .attributes = out->attributes};
+    runs all = {.op = out->op, .first = &loop};
     for (int k = 0; k < out->input_count; k++) {
         loop.in[k] = call->in[k];
         loop.step[k] = 1;
     }
     if (call->saved || sizes_equal(out)) { /* shapes of equal size that broadcast differ only by axes of size 1 */
-        run_long(out->op, &loop);
+        run_long(&all);
         return;
     }
 
@@ -96,9 +90,9 @@ void tg_elementwise_forward(const tg_call *call)
     loop.n = s.rank > 0 ? (size_t)s.dim[0] : 1;
     for (int k = 0; k < out->input_count; k++)
         loop.step[k] = s.rank > 0 && s.stride[k][0] != 0;
-    many_runs all = {out->op, &s, &loop};
+    all.s = &s;
     if (s.rank < 2)
-        run_long(out->op, &loop);
+        run_long(&all);
     else
         tg_parallel((size_t)out->size / loop.n, WORTH_SHARING / loop.n + 1, 1, run_some, &all);
 }

@@ -200,19 +200,17 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
     tg_tape *tape = tg_tape_at(value);
     char has[128], wants[128];
     if (value->op || value->parameter || value->is_borrowed)
-        tg_program_fail(&tape->program, "tg_set: tensor %lld is not one made by tg_constant or tg_variable",
-                        (long long)value->index);
-    else if (dtype != value->dtype || !tg_shape_equal(&shape, value->shape))
-        tg_program_fail(&tape->program, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes",
-                        tg_dtype_name(dtype), tg_shape_text(&shape, has, sizeof has), tg_dtype_name(value->dtype),
-                        tg_shape_text(value->shape, wants, sizeof wants));
-    else if (!data && value->size > 0)
-        tg_program_fail(&tape->program, "tg_set: the data is NULL");
-    else {
-        if (value->size > 0)
-            memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
-        if (tg_is_read(value))
-            value->change = tg_next_change();
-    }
-    return !tg_program_failed(value->program);
+        return tg_tape_fail(tape, "tg_set: tensor %lld is not one made by tg_constant or tg_variable",
+                            (long long)value->index);
+    if (dtype != value->dtype || !tg_shape_equal(&shape, value->shape))
+        return tg_tape_fail(tape, "tg_set: %s%s does not fit into %s%s; record the step again for new shapes",
+                            tg_dtype_name(dtype), tg_shape_text(&shape, has, sizeof has), tg_dtype_name(value->dtype),
+                            tg_shape_text(value->shape, wants, sizeof wants));
+    if (!data && value->size > 0)
+        return tg_tape_fail(tape, "tg_set: the data is NULL");
+    if (value->size > 0)
+        memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
+    if (tg_is_read(value))
+        value->change = tg_next_change();
+    return true;
 }

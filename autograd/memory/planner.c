@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#if !defined TG_NO_PLANS
 /* Moves the buffers of a step that is over and was computed as a whole. Without memory for that, all stays as it is. */
 static void plan(tg_tape *tape)
 {
@@ -61,17 +60,14 @@ void tg_tape_save_memory(tg_tape *tape, bool on)
     tape->saves_memory = on;
     tg_planner_of(tape)->patience = 0;
 }
-#endif
 
 tg_tape *tg_tape_new(void)
 {
     tg_tape *tape = tg_tape_make();
-#if !defined TG_NO_PLANS
     if (tape && !tg_tape_have(tape, &kind)) {
         tg_tape_free(tape);
         return NULL;
     }
-#endif
     if (tape && tg_products_error())
         tg_tape_fail(tape, "%s", tg_products_error());
     return tape;

@@ -29,22 +29,10 @@ typedef struct tg_recompute {
     const tg_recomputed *regions;
 } tg_recompute;
 
-#if defined TG_NO_CHECKPOINTS /* the smaller one file: all values stay */
-static inline bool tg_recompute_for(tg_recompute *recompute, const tg_value *value)
-{
-    return (void)recompute, (void)value, true;
-}
-
-static inline tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value)
-{
-    return (void)recompute, value;
-}
-#else
 /* Ensures that a value, and all values that it was computed from, can be read. */
 bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 
 /* The value, or the recomputed one that replaces it. */
 tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value);
-#endif
 
 #endif

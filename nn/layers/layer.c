@@ -19,13 +19,6 @@ bool tg_layer_has(tg_tape *tape, const char *function, const tg_parameter *weigh
     return weight;
 }
 
-#if defined TG_NO_CHECKPOINTS
-tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor x, tg_layer_pass *pass, bool recompute)
-{
-    (void)recompute;
-    return forward(layer, x, pass);
-}
-#else
 typedef struct call {
     tg_layer_function forward;
     const void *layer;
@@ -43,7 +36,6 @@ tg_tensor tg_layer_call(tg_layer_function forward, const void *layer, tg_tensor 
 {
     return recompute ? tg_checkpoint(in_checkpoint, &x, 1, &(call){forward, layer, pass}) : forward(layer, x, pass);
 }
-#endif
 
 static tg_tensor forward_one(const void *self, tg_tensor x, tg_layer_pass *pass)
 {

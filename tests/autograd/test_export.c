@@ -273,6 +273,10 @@ static compilers_of todays(int number, compilers_of which)
     return number % every(3) == today(3) ? which : COMPILERS_ONE;
 }
 
+/* A model that multiplies the embedding of each letter once, as it has few letters. */
+static const net_spec of_few_letters = {
+    .model = "gru", .norm = "none", .vocabulary = 5, .layers = 1, .width = 16, .context = 12, .hidden = "13"};
+
 START_TEST(models_give_the_same_bits)
 {
     const char *const norms[] = {"none", "layer", "rms", "batch"};
@@ -283,6 +287,7 @@ START_TEST(models_give_the_same_bits)
     spec = exported_rotary_gpt;
     spec.context = 40;
     expect_model(spec, COMPILERS_ALL);
+    expect_model(of_few_letters, COMPILERS_ONE);
 }
 END_TEST
 
@@ -593,6 +598,8 @@ START_TEST(models_train_to_the_same_weights)
     for (int i = 0; net_models[i]; i++)
         if (i % 2 == _i)
             expect_model_trains(i, 10, todays(i / 2, COMPILERS_ALL));
+    if (_i == 0)
+        expect_training(of_few_letters, &(tg_optimizer_config){.lr = 1e-3}, TG_EXPORT_ADAMW, 10, COMPILERS_ONE);
     for (int i = 0; net_models[i] && getenv("TG_LONG"); i++)
         if (i % 2 == _i)
             expect_model_trains(i, 1000, COMPILERS_NATIVE);

@@ -145,6 +145,8 @@ START_TEST(repeated_rows_are_counted_and_can_be_dropped)
                                    "--epochs 1 --hidden 4 --no-plots --out n"));
     ck_assert_msg(strstr(train_output, "coins: 50 rows, 3 features, 100 duplicates dropped"), "%s", train_output);
     ck_assert_ptr_null(strstr(train_output, "have the features of"));
+    expect_fine(train_run("train", "--data price.csv --drop-duplicates --epochs 1 --hidden 4 --no-plots --out z"));
+    ck_assert_msg(strstr(train_output, ", 0 duplicates dropped; "), "%s", train_output);
     expect_refused(train_run("train", "--data moons --drop-duplicates --no-plots"), "csv: only");
 }
 END_TEST

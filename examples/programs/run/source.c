@@ -348,7 +348,7 @@ static void describe_targets(const dataset *data, FILE *out)
         fprintf(out, "%s%s", i ? ", " : ": ", plain_name(data->target_names[i], (char[PLAIN_NAME]){0}));
 }
 
-static void describe_columns(const dataset *data, bool may_miss, FILE *out)
+static void describe_columns(const run_spec *s, const dataset *data, FILE *out)
 {
     if (data->categorical)
         fprintf(out, ", %zu categorical column%s one-hot", data->categorical, plural((long long)data->categorical));
@@ -356,9 +356,9 @@ static void describe_columns(const dataset *data, bool may_miss, FILE *out)
         fprintf(out, ", %zu feature%s marking missing cells", data->marks, plural((long long)data->marks));
     if (data->dropped)
         fprintf(out, ", %zu row%s with missing cells dropped", data->dropped, plural((long long)data->dropped));
-    if (data->duplicates)
+    if (s->drop_duplicates)
         fprintf(out, ", %zu duplicate%s dropped", data->duplicates, plural((long long)data->duplicates));
-    if (may_miss && !data->marks && !data->dropped)
+    if (strcmp(s->missing, "error") != 0 && !data->marks && !data->dropped)
         fputs(", no cell missing", out);
     fputs("; ", out);
 }
@@ -408,8 +408,9 @@ static void describe_groups(const dataset *data, FILE *out)
         return;
     fprintf(out, "Groups of rows, by column ");
     name ? fprintf(out, "'%s'", plain_name(name, (char[PLAIN_NAME]){0})) : fprintf(out, "%zu", data->group_column);
-    fprintf(out, ": %zu training, %zu validation and %zu test groups.\n", dataset_count_groups(data, &data->train),
-            dataset_count_groups(data, &data->validation), dataset_count_groups(data, &data->test));
+    fprintf(out, ": %zu training, %zu validation and %zu test group%s.\n", dataset_count_groups(data, &data->train),
+            dataset_count_groups(data, &data->validation), dataset_count_groups(data, &data->test),
+            plural((long long)dataset_count_groups(data, &data->test)));
 }
 
 static void describe_weights(const run_source *from, FILE *out)
@@ -457,7 +458,7 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
     const bool guessed = strcmp(s->task, "auto") == 0 && strncmp(s->data, "csv:", 4) == 0;
     fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
             plural((long long)data->features));
-    describe_columns(data, strcmp(s->missing, "error") != 0, out);
+    describe_columns(s, data, out);
     data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
     fprintf(out, "%s\n", guessed ? "; inferred, " ADVICE_TASK : "");
     fprintf(out, "%zu training, %zu validation and %zu test samples.%s%s\n", data->train.rows, data->validation.rows,

@@ -92,9 +92,11 @@ static tg_value **cotangent_of(const pass *p, const tg_value *value)
     return &p->cotangents[index_of(p, value)];
 }
 
-static void mark(const pass *p, const tg_value *value, uint8_t marks)
+/* Marks a tensor's value, if the pass reaches it: a hook may be on a tensor of a pass that failed. */
+static void mark(const pass *p, tg_tensor x, uint8_t marks)
 {
-    const int64_t index = index_of(p, value);
+    const tg_value *value = tg_value_of(x);
+    const int64_t index = value ? index_of(p, value) : -1;
     if (index >= 0)
         p->marks[index] |= marks;
 }
@@ -416,7 +418,7 @@ static void mark_paths(pass *p)
     if (!p->marks)
         return;
     for (int j = 0; j < r->input_count; j++)
-        mark(p, tg_value_of(r->inputs[j]), WANTED | INPUT);
+        mark(p, r->inputs[j], WANTED | INPUT);
     for (int64_t index = 0; index < p->count; index++) {
         const tg_value *value = value_at(p, index);
         bool wanted = !p->by_inputs && value->requires_grad;
@@ -427,9 +429,9 @@ static void mark_paths(pass *p)
     }
     const tg_notes *notes = tg_notes_of(p->tape);
     for (const tg_retained *one = notes->retained; one && !p->by_inputs; one = one->next)
-        mark(p, tg_value_of(one->tensor), RETAINED);
+        mark(p, one->tensor, RETAINED);
     for (const tg_hook *hook = notes->hooks; hook; hook = hook->next)
-        mark(p, tg_value_of(hook->tensor), HOOKED);
+        mark(p, hook->tensor, HOOKED);
 }
 
 /* Sets the cotangent of an output, where the pass starts; an inert one means ones. */

@@ -121,10 +121,15 @@ static void forget_passes(tg_list *passes, int64_t count)
 }
 
 /* A checkpoint that begins at `count` and is open already has no values yet; it stays. */
-static void forget_regions(tg_list *regions, int64_t count)
+static void forget_regions(tg_list *regions, int64_t count, uint64_t step_serial)
 {
-    while (regions->count > regions->next && ((tg_region *)regions->items[regions->count - 1])->start >= count)
-        regions->count--;
+    for (; regions->count > 0; regions->count--) {
+        const tg_region *last = regions->items[regions->count - 1];
+        const bool is_open = regions->count <= regions->next && last->closed_in != step_serial;
+        if (last->start < count + is_open)
+            break;
+    }
+    regions->next = regions->next < regions->count ? regions->next : regions->count;
     for (int i = 0; i < regions->count; i++) {
         tg_region *region = regions->items[i];
         if (region->end > count) { /* it will be ended again */
@@ -141,7 +146,7 @@ void tg_program_cut(tg_program *program, int64_t count)
     tg_before_cut(program, count);
     forget_gradients(program, count);
     forget_passes(&program->passes, count);
-    forget_regions(&program->regions, count);
+    forget_regions(&program->regions, count, tg_step_serial(program));
     tg_arena_rewind(&program->arena, tg_program_at(program, count)->arena_position);
     program->known = count;
 }

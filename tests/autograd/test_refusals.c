@@ -467,6 +467,55 @@ START_TEST(a_tensor_of_a_pass_that_failed_is_never_another_one)
 }
 END_TEST
 
+static tg_tensor hook_kept_and_fail(tg_tensor cotangent, void *user)
+{
+    tg_tensor kept = tg_square(cotangent);
+    tg_retain_gradient(kept);
+    tg_add_hook(kept, keep_and_fail, user);
+    return (tg_tensor){0};
+}
+
+START_TEST(a_hook_on_a_tensor_of_a_pass_that_failed_is_never_called)
+{
+    tg_tensor x = variable(2), y = tg_exp(x), z = tg_square(x), kept = {0};
+    tg_add_hook(y, hook_kept_and_fail, &kept);
+    ck_assert(!tg_backward(tg_sum(y)));
+    tg_tape_clear_error(tape);
+    ck_assert(tg_backward(tg_sum(z)));
+    ck_assert_double_eq(tg_item(tg_gradient(x)), 4);
+    ck_assert_ptr_null(kept.value);
+}
+END_TEST
+
+static tg_tensor squared(tg_tape *t, const tg_tensor *in, int count, void *user)
+{
+    (void)t, (void)count, (void)user;
+    return tg_tanh(tg_square(in[0]));
+}
+
+static tg_tensor checkpoint_and_fail(tg_tensor cotangent, void *user)
+{
+    (void)user;
+    tg_checkpoint(squared, &cotangent, 1, NULL);
+    return (tg_tensor){0};
+}
+
+/* Where its checkpoint was in the tape's memory, the products have their inputs, and the last cut may not write there. */
+START_TEST(a_checkpoint_of_a_pass_that_failed_is_forgotten)
+{
+    tg_tensor x = variable(1), y = tg_square(x), product = tg_square(x);
+    tg_add_hook(y, checkpoint_and_fail, NULL);
+    ck_assert(!tg_backward(y));
+    tg_tape_clear_error(tape);
+    for (int i = 0; i < 60; i++)
+        product = tg_mul(product, x);
+    ck_assert(!tg_ok(tg_reshape(product, TG_SHAPE(2))));
+    tg_tape_clear_error(tape);
+    ck_assert(tg_backward(product));
+    ck_assert_double_eq(tg_item(tg_gradient(x)), 62);
+}
+END_TEST
+
 /* A handle has one byte for how often values were removed before it. */
 START_TEST(a_tensor_that_failed_stays_so_however_often_others_fail)
 {
@@ -536,6 +585,8 @@ Suite *refusals_suite(void)
     tcase_add_test(tests, an_element_that_is_not_there_is_nan_and_writing_it_changes_nothing);
     tcase_add_test(tests, the_jacobian_of_nothing_has_no_rows);
     tcase_add_test(tests, a_tensor_of_a_pass_that_failed_is_never_another_one);
+    tcase_add_test(tests, a_hook_on_a_tensor_of_a_pass_that_failed_is_never_called);
+    tcase_add_test(tests, a_checkpoint_of_a_pass_that_failed_is_forgotten);
     tcase_add_test(tests, a_tensor_that_failed_stays_so_however_often_others_fail);
     tcase_add_test(tests, a_scope_that_begins_after_an_error_ends);
     tcase_add_test(tests, names_in_a_drawing_are_escaped);

@@ -112,9 +112,18 @@ static tg_tensor apply(const tg_op *op, tg_tensor x)
 
 /* ---- hooks that fail ---- */
 
+static tg_tensor tanh_of(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count, (void)user;
+    return tg_tanh(in[0]);
+}
+
+/* What is asked of its own tensor, and a checkpoint, end with the pass. */
 static tg_tensor inert(tg_tensor cotangent, void *user)
 {
-    (void)cotangent, (void)user;
+    const tg_tensor own = tg_retain_gradient(tg_mul_scalar(cotangent, 3));
+    tg_add_hook(own, inert, user);
+    tg_checkpoint(tanh_of, &own, 1, NULL);
     return TG_NONE;
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,29 @@ bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
     return tg_fail(error, "%.200s: %s", path ? path : "model file", made.text);
 }
 
+/* The bytes of each number in the opposite order. */
+static bool write_reversed(FILE *out, const tg_file_piece *piece)
+{
+    const unsigned char *bytes = piece->bytes;
+    bool fine = true;
+    for (size_t i = 0; fine && i < piece->size; i++)
+        fine = putc(bytes[i / piece->element * piece->element + piece->element - 1 - i % piece->element], out) != EOF;
+    return fine;
+}
+
+static bool write_piece(FILE *out, const tg_file_piece *piece)
+{
+    const uint16_t one = 1;
+    if (piece->element && !*(const unsigned char *)&one) /* this processor has the highest byte first */
+        return write_reversed(out, piece);
+    return piece->size == 0 || fwrite(piece->bytes, 1, piece->size, out) == piece->size;
+}
+
 static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
 {
     bool fine = true;
     for (int i = 0; fine && i < count; i++)
-        fine = pieces[i].size == 0 || fwrite(pieces[i].bytes, 1, pieces[i].size, out) == pieces[i].size;
+        fine = write_piece(out, &pieces[i]);
     return fine && tg_file_sync(out);
 }
 

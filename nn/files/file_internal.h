@@ -13,6 +13,7 @@ bool tg_file_refuse(tg_error *error, const char *path, const char *problem, ...)
 typedef struct tg_file_piece {
     const void *bytes;
     size_t size;
+    size_t element; /* bytes of each of its numbers, of which the file has the lowest byte first; 0: it has none */
 } tg_file_piece;
 
 /* Writes the pieces to a new file beside `path`, and renames it to `path` when all of it is on the disk. After a power

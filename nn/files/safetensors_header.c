@@ -7,28 +7,41 @@
 #include <string.h>
 #include <math.h>
 
-/* ---- the types of numbers, and their values ---- */
+/* ---- the types of numbers, and their values; the lowest byte comes first, on every processor ---- */
+
+static uint64_t bits_of(const void *number, int bytes)
+{
+    const unsigned char *from = number;
+    uint64_t bits = 0;
+    for (int i = 0; i < bytes; i++)
+        bits |= (uint64_t)from[i] << (8 * i);
+    return bits;
+}
+
+static double single_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
 static double f32_value(const void *number)
 {
-    float value;
-    memcpy(&value, number, sizeof value);
-    return value;
+    return single_of((uint32_t)bits_of(number, 4));
 }
 
 static double f64_value(const void *number)
 {
+    const uint64_t bits = bits_of(number, 8);
     double value;
-    memcpy(&value, number, sizeof value);
+    memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 /* An IEEE half: 1 sign bit, 5 of the exponent, 10 of the fraction. */
 static double f16_value(const void *number)
 {
-    uint16_t bits;
-    memcpy(&bits, number, sizeof bits);
-    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    const int bits = (int)bits_of(number, 2), exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
     double value = exponent == 0    ? ldexp(fraction, -24)
                    : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
                                     : ldexp(1024 + fraction, exponent - 25);
@@ -37,10 +50,7 @@ static double f16_value(const void *number)
 
 static double bf16_value(const void *number)
 {
-    uint16_t bits;
-    memcpy(&bits, number, sizeof bits);
-    const uint32_t single = (uint32_t)bits << 16;
-    return f32_value(&single);
+    return single_of((uint32_t)bits_of(number, 2) << 16);
 }
 
 static const tg_file_dtype dtypes[] = {

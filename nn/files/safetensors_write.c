@@ -109,10 +109,10 @@ bool tg_safetensors_write(const char *path, const tg_file_item *items, int count
     if (fine) {
         for (int i = 0; i < 8; i++)
             length[i] = (unsigned char)((uint64_t)size >> (8 * i));
-        pieces[0] = (tg_file_piece){length, 8};
-        pieces[1] = (tg_file_piece){header, size};
+        pieces[0] = (tg_file_piece){length, 8, 0};
+        pieces[1] = (tg_file_piece){header, size, 0};
         for (int i = 0; i < count; i++)
-            pieces[i + 2] = (tg_file_piece){items[i].data, (size_t)bytes_of(&items[i])};
+            pieces[i + 2] = (tg_file_piece){items[i].data, (size_t)bytes_of(&items[i]), tg_dtype_size(items[i].dtype)};
         fine = tg_file_write(path, pieces, count + 2, error);
     }
     free(pieces);

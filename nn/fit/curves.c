@@ -86,8 +86,9 @@ static bool write_file(tg_fit *fit, const char *path, bool script)
         write_script(fit, path, to);
     else if (to)
         write_rows(fit, to);
-    const bool written = to && tg_memory_close(to, &text, &size) &&
-                         tg_file_write(name, &(tg_file_piece){text, size}, 1, fit->error.text[0] ? NULL : &fit->error);
+    const bool written =
+        to && tg_memory_close(to, &text, &size) &&
+        tg_file_write(name, &(tg_file_piece){text, size, 0}, 1, fit->error.text[0] ? NULL : &fit->error);
     free(text);
     return written || tg_fail_first(&fit->error, "out of memory for the curves");
 }

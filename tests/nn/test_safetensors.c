@@ -100,6 +100,25 @@ END_TEST
 
 static const char *written(const char *header, long long size, size_t data);
 
+/* On a processor with the highest byte first, too. */
+START_TEST(a_file_has_the_lowest_byte_of_a_number_first)
+{
+    static const float single[] = {1, -2.5f};
+    static const double twice[] = {0.75};
+    static const int32_t whole[] = {258};
+    static const unsigned char bytes[] = {0, 0, 0x80, 0x3f, 0, 0, 0x20, 0xc0, 0, 0, 0, 0, 0, 0, 0xe8, 0x3f, 2, 1, 0, 0};
+    const tg_file_item items[] = {{"single", TG_F32, TG_SHAPE(2), single},
+                                  {"twice", TG_F64, TG_SHAPE(1), twice},
+                                  {"whole", TG_I32, TG_SHAPE(1), whole}};
+    ck_assert_msg(tg_safetensors_write(temporary_path("bytes"), items, 3, NULL, 0, &error), "%s", error.text);
+    unsigned char read[1000];
+    FILE *file = fopen(temporary_path("bytes"), "rb");
+    const size_t size = fread(read, 1, sizeof read, file);
+    fclose(file);
+    ck_assert_mem_eq(read + size - sizeof bytes, bytes, sizeof bytes);
+}
+END_TEST
+
 /* null in place of an object, as some programs write it and Python's package reads it. */
 START_TEST(metadata_may_be_null)
 {
@@ -442,6 +461,7 @@ Suite *safetensors_suite(void)
     tcase_add_checked_fixture(tests, temporary_folder_make, temporary_folder_remove);
     tcase_add_test(tests, what_is_saved_is_loaded_in_either_type);
     tcase_add_test(tests, a_file_of_pythons_package_is_read);
+    tcase_add_test(tests, a_file_has_the_lowest_byte_of_a_number_first);
     tcase_add_test(tests, metadata_may_be_null);
     tcase_add_loop_test(tests, a_malformed_file_is_refused_in_one_line, 0, sizeof malformed / sizeof malformed[0]);
     tcase_add_test(tests, no_damage_to_a_file_does_damage_to_its_reader);

@@ -105,7 +105,8 @@ echo "$platform: left out are $left_out"
 echo "$platform: tests of" $suites
 $CC -std=gnu11 -D_GNU_SOURCE -O1 -fopenmp-simd $static $wrapped -I "$folder/include" -I . -I "$folder/build/include" -I "$folder/check/include" \
     -o "$folder/tests$end" $runner $sources $support $others "$object" "$folder/check/lib/libcheck.a" -pthread -lm
-export CK_TIMEOUT_MULTIPLIER="${CK_TIMEOUT_MULTIPLIER:-10}" TMPDIR="${TMPDIR:-$folder}"
+case $run in qemu*) slower=100 ;; *) slower=10 ;; esac
+export CK_TIMEOUT_MULTIPLIER="${CK_TIMEOUT_MULTIPLIER:-$slower}" TMPDIR="${TMPDIR:-$folder}"
 if [ "$end" ]; then
     for suite in $suites; do
         echo "---- $suite"

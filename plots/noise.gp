@@ -53,8 +53,8 @@ do for [format in formats] {
     } else {
         set label 1 title at graph 0, graph 1 left offset 0, 2.6 noenhanced font ",14"
     }
-    low = LOW_min < LOSS_min && LOW_min > LOSS_min / 3 ? LOW_min : LOSS_min
-    high = HIGH_max > LOSS_max ? HIGH_max : LOSS_max
+    low = exists("LOW_min") && LOW_min < LOSS_min && LOW_min > LOSS_min / 3 ? LOW_min : LOSS_min # one seed has no band
+    high = exists("HIGH_max") && HIGH_max > LOSS_max ? HIGH_max : LOSS_max
     if (high > shown_most) { high = shown_most }
     long = 10
     load folder . "loss_axis.gp"

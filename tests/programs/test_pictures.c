@@ -35,6 +35,20 @@ START_TEST(what_was_drawn_is_named)
 }
 END_TEST
 
+/* One seed has no band. */
+START_TEST(the_effect_of_noise_on_one_seed_is_drawn)
+{
+    static const char *const data[] = {"moons", "sine --lr 0.01,1"};
+    for (int i = 0; system("gnuplot --version >/dev/null 2>&1") == 0 && i < 2; i++) {
+        expect_fine(train_run("compare",
+                              "--rows 60 --activations relu --seeds 1 --epochs 1 --test-noise 0,1 --overwrite "
+                              "--out o --data %s",
+                              data[i]));
+        ck_assert_msg(strstr(train_output, " noise,"), "%s", train_output);
+    }
+}
+END_TEST
+
 /* And there are no rows of which a matrix could be. */
 START_TEST(without_validation_rows_the_training_loss_is_drawn)
 {
@@ -174,6 +188,7 @@ Suite *pictures_suite(void)
     tcase_add_test(tests, what_was_drawn_is_named);
     tcase_add_test(tests, folders_of_any_name_have_their_pictures);
     tcase_add_test(tests, pictures_are_drawn_again_by_hand);
+    tcase_add_test(tests, the_effect_of_noise_on_one_seed_is_drawn);
     tcase_add_test(tests, without_validation_rows_the_training_loss_is_drawn);
     tcase_add_test(tests, the_epochs_below_a_picture_of_letters_are_whole_and_evenly_spaced);
     tcase_add_test(tests, each_activation_has_its_own_boundary_however_few_the_epochs);

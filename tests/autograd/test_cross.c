@@ -316,9 +316,13 @@ static bool differs_from(world *w, const world *before, const cross_step *s, int
         cross_differentiates_checkpoints_twice(&s->lane[0]) || cross_differentiates_checkpoints_twice(&s->lane[1]);
     w->tolerance = mode != PLAIN || !twice ? 0 : w->dtype == TG_F64 ? 1e-10 : 1e-3;
     const int errors = other.lane[0].errors + (s->two ? other.lane[1].errors : 0);
-    const int changes = w->lane[0].errors + w->lane[0].changes + w->lane[1].errors + w->lane[1].changes;
-    /* A failed pass may have stopped at another place, and what has changed may be read again or not. */
-    const bool half_done = (mode == PLAIN && errors + changes > 0) || (!s->resets && errors > 0);
+    const int failed = w->lane[0].errors + (s->two ? w->lane[1].errors : 0),
+              changes = w->lane[0].errors + w->lane[0].changes + w->lane[1].errors + w->lane[1].changes,
+              earlier_changes = before->lane[0].changes + before->lane[1].changes;
+    /* A failed pass may have stopped at another place, and what has changed may be read again or not. On a tape that goes
+     * on, an operation that failed in a replay of the step before fails again; a fresh one lacks it. */
+    const bool half_done =
+        (mode == PLAIN && errors + changes > 0) || (!s->resets && (errors > 0 || (failed > 0 && earlier_changes > 0)));
     const bool without_order = mode == PLAIN && twice && w->dtype == TG_F32 && s->format != TG_FLOAT32;
     const bool differ = !half_done && !without_order && worlds_differ(w, &other, s, replayed);
     close_world(&other);

@@ -71,6 +71,15 @@ START_TEST(what_cannot_be_ranked_is_refused)
                      2);
     ck_assert_msg(strstr(train_output, "test_accuracy is for classes") && !strstr(train_output, "data set 3 of 3"),
                   "%s", train_output);
+    /* a text has no test rows */
+    static const char text[] =
+        "--data 'text:text --layers 1 --width 8 --context 8 --model gpt' --data 'moons --rows 60' "
+        "--epochs 1 --seeds 1 --activations relu,tanh --no-plots";
+    ck_assert_int_eq(train_run("compare", "%s --measures test_loss --out t", text), 1);
+    ck_assert_msg(strstr(train_output, "has no test_loss: name a measure that all data sets have, like --measures "
+                                       "best_val_loss"),
+                  "%s", train_output);
+    expect_fine(train_run("compare", "%s --measures best_val_loss --out u", text));
     static const char table[] = "u,Sale Price\n1,2\n2,4\n3,5\n4,9\n5,11\n6,12\n7,13\n8,17\n9,18\n10,19\n";
     temporary_write("blank.csv", table, sizeof table - 1);
     expect_fine(train_run("compare",

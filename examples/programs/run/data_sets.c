@@ -204,8 +204,9 @@ static bool read_one(over_sets *o, int which, tg_error *error)
     bool fine = csv_read(path, DATASET_HEADER_YES, &summary, error);
     const int column = fine ? find_measure(&summary, o->measure, &keys) : 0;
     if (column < 0)
-        fine = tg_fail(error, "%s has no %s: name a measure that all data sets have, like --measures test_loss",
-                       o->set[which].name, *o->measure ? o->measure : "measure");
+        fine = tg_fail(error, "%s has no %s: name a measure that all data sets have, like --measures %s",
+                       o->set[which].name, *o->measure ? o->measure : "measure",
+                       strcmp(o->measure, "test_loss") == 0 ? "best_val_loss" : "test_loss");
     fine = fine && take_forms(o, which, &summary, (size_t)column, keys, error);
     csv_source_free(&summary);
     return fine;

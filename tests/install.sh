@@ -203,6 +203,11 @@ END
         s/{16}/{16, 16} NET/; s/\.lr = 1e-2/& STEPS/' \
         "$tree/examples/xor.c" > saved.c
     ${TG_CC:-cc} -O0 -DTG_BASELINE -DTG_NO_BLAS -ffp-contract=off -fopenmp-simd -c "$build/amalgamation/tapegrad.c" -o whole.o
+    ${TG_CC:-cc} -Ipart "$tree/tests/elsewhere/operations.c" part/tapegrad.o -o operations-part -lm -pthread
+    ${TG_CC:-cc} -I"$build/amalgamation" "$tree/tests/elsewhere/operations.c" whole.o -o operations-whole -lm -pthread
+    ./operations-part > operations
+    ./operations-whole | cmp - operations
+    [ "$(wc -l < operations)" -gt 300 ]
     while IFS=';' read -r net steps; do
         ${TG_CC:-cc} "-DNET=$net" "-DSTEPS=$steps" -Ipart saved.c part/tapegrad.o -o saved-part -Wl,--gc-sections -lm -pthread
         ${TG_CC:-cc} "-DNET=$net" "-DSTEPS=$steps" -I"$build/amalgamation" saved.c whole.o -o saved-whole -lm -pthread

@@ -120,8 +120,9 @@ static double find_roughest(tg_check *c, const tg_check_line *line, double h, in
     return largest;
 }
 
-/* Down to the steps in which slopes around are taken. Of a jump, what is seen stays alike; a kink would shrink with
- * the step, to a sixteenth in two, and the noise of a quotient grow. */
+/* In steps that are no short number, which might always meet the same place of a stair, down to those in which slopes
+ * around are taken. Of a jump, what is seen stays alike; a kink would shrink with the step, to a sixteenth in two, and
+ * the noise of a quotient grow. */
 bool tg_check_find_jump(tg_check *c, const tg_check_line *line)
 {
     tg_check_level *level = &c->level[line->level];
@@ -132,7 +133,7 @@ bool tg_check_find_jump(tg_check *c, const tg_check_line *line)
         noise += TG_SAFETY * v * (level->jumps ? c->epsilon * fabs(level->value[k]) : level->noise[k]); /* no jumps */
         weights += v;
     }
-    for (double h = 0.03; h > c->near_step; h /= 4) {
+    for (double h = 0.618 / 20; h > c->near_step; h /= 4) {
         longer = before;
         before = jump;
         jump = find_roughest(c, line, h, before == 0 ? WIDE : WINDOW, &place, &largest);

@@ -11,7 +11,8 @@
 
 enum { LETTERS = 65, MOST_IDS = 32 * 200 };
 
-/* Models of text, without an embedding narrower than the state: the recurrent layer is what is timed. */
+/* Models of text, without an embedding narrower than the state. PyTorch multiplies it for each position, ours once for
+ * each letter (nn/models/char_rnn.h). */
 static const struct {
     int width, positions;
 } sizes[] = {{64, 50}, {64, 200}, {256, 50}, {256, 200}};

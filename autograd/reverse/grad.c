@@ -94,7 +94,7 @@ static bool remember(tg_tape *tape, const tg_pass *asked, const tg_request *r, i
     return tg_program_list(program, &program->passes, pass);
 }
 
-/* Records a pass. Its results may be read until the step ends. */
+/* Records a pass. Its results may be read until the step ends, also on a tape that saves memory. */
 static bool record(tg_tape *tape, const tg_pass *asked, const tg_request *r)
 {
     const int64_t start = tape->program.count;

@@ -4,7 +4,8 @@
  *     tg_run_reset(run), tg_run_to(...);       // compute everything once more: a replay
  *
  * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this
- * one, a replay and a checkpoint's recomputation use the same buffers.
+ * one, and a replay, use the same buffers, and release none. What a checkpoint released is recomputed by other values,
+ * with buffers of their own.
  *
  *     values   x    g    h    y    dy   dh   dg     y is the loss
  *     arena   [x   |g   |h   |y   |dy dg|dh  ]      the pass released dy after dh, its last reader; dg takes it

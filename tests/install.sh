@@ -164,7 +164,7 @@ amalgamation) # by the command of docs/install.md, but quicker; the header by ev
     ;;
 
 parts) # by the command of docs/install.md; 36 % of the lines, a third of the bytes and 300 kB of code in a program, and the bytes of the whole
-    MAKEFLAGS='' make -s -C "$tree" amalgamation PARTS=mlp BUILD="$build" DEPENDENCIES=skip
+    MAKEFLAGS='' make -s -C "$tree" amalgamation PARTS=mlp BUILD="${TG_BUILD:-build}" DEPENDENCIES=skip
     mkdir part
     cp "$build/amalgamation-mlp/tapegrad.c" "$build/amalgamation-mlp/tapegrad.h" part
     [ "$(wc -l < part/tapegrad.c)" -le "$(($(wc -l < "$build/amalgamation/tapegrad.c") * 36 / 100))" ]

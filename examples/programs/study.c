@@ -143,6 +143,8 @@ static bool check(study_settings *s)
 
 int main(int argc, char **argv)
 {
+    static char *studies; /* read as long as the program runs */
+    studies = files_text(list_studies, "Studies");
     static char called[] = "build/bin/study";
     study_settings s = {.out = "results/studies", .data = "data"};
     const options_program program = {.name = "study",
@@ -150,7 +152,7 @@ int main(int argc, char **argv)
                                               "finished run is a record in the folder: the same command continues "
                                               "where it was interrupted.",
                                      .table = table,
-                                     .after = files_text(list_studies, "Studies"),
+                                     .after = studies,
                                      .words = "[NAME...]",
                                      .words_offset = AT(names),
                                      .given_offset = AT(given)};

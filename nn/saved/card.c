@@ -390,7 +390,7 @@ void tg_card_decode(const tg_card *c, const float *output, double *result)
                                                  : output[i] * c->pixel_scale;
         sum += result[i];
     }
-    for (size_t i = 0; c->task == TG_CARD_CLASSES && i < count; i++)
+    for (size_t i = 0; i < count && c->task == TG_CARD_CLASSES; i++)
         result[i] /= sum;
 }
 

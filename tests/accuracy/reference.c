@@ -123,5 +123,7 @@ double reference_ulp_f32(double x)
 
 long double reference_ulp_f64(long double x)
 {
+    if (!isfinite(x))
+        return (long double)INFINITY;
     return ldexpl(1, (fabsl(x) < (long double)DBL_MIN ? DBL_MIN_EXP - 1 : ilogbl(x)) - (DBL_MANT_DIG - 1));
 }

@@ -224,7 +224,7 @@ START_TEST(the_last_line_of_progress_is_of_the_best_epoch)
                  "%s --out "
                  "m%d",
                  by[i], i);
-        expect_fine(train_run("train", options));
+        expect_fine(train_run("train", "%s", options));
         const char *done = strstr(train_output, ": done, ");
         double loss, accuracy, said_loss, said_accuracy;
         ck_assert_msg(done && sscanf(done, ": done, 7 epochs, validation loss %lf in epoch %d, accuracy %lf",

@@ -755,8 +755,8 @@ START_TEST(hints_are_given_where_they_are_due)
     static const char *const hints[] = {
         "Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
         "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
-        "Hint: relu was better than the constant prediction neither in test accuracy nor "
-        "in loss in 1 of 2 runs",
+        ("Hint: relu was better than the constant prediction neither in test accuracy nor "
+         "in loss in 1 of 2 runs"),
         "measured on 40 test samples, of which one is 2.5 points"};
     for (int due = 1; due >= 0; due--) {
         static char text[8192];

@@ -100,7 +100,7 @@ void comparison_add_verdicts(const comparison_view *v, table *t)
 {
     for (int i = 0; i < comparison_named_pairs(v) && v->most > 0; i++)
         add_pair(v, t, &v->pairs[i], v->decides);
-    if (v->most > 0)
+    if (v->most > 0 && v->decides >= 0)
         add_single_rows(v, t, v->pairs, comparison_named_pairs(v), v->decides);
     for (int m = v->decides + 1; m < v->c->measure_count && v->pairs && v->most > 0; m++) {
         if (!comparison_speaks(v, m))

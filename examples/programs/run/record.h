@@ -27,7 +27,7 @@ bool record_claim(const char *folder, json_t *config, record_claims claims, cons
 bool record_configure(const char *folder, json_t *config, tg_error *error);
 
 /* True if all files that RECORD_OVERWRITE would remove were written by a run. Otherwise one line: a file called runs.csv,
- * and a folder called runs, may be somebody's own. */
+ * and a folder called runs, may be of other origin. */
 bool record_may_overwrite(const char *folder, tg_error *error);
 
 /* True if the folder has no results, or those of the same options except the ones in `ignored`. Otherwise one line. */

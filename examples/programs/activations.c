@@ -8,11 +8,6 @@
 #include "plots/plots.h"
 #include "examples/programs/report/files.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <tapegrad.h>
-
 typedef struct settings {
     const char *out, *formula;
     double from, to;

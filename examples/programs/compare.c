@@ -15,12 +15,6 @@
 #include "examples/programs/system/child.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct session {
     pool all; /* first: pool_train calls show_so_far with it */
     experiment e;

@@ -5,9 +5,6 @@
 #include "examples/programs/run/tally.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct emit_settings {
     const char *model, *out, *name, *weights, *onnx;
     bool table, dot, train;

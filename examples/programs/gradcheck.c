@@ -10,9 +10,6 @@
 #include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The exit status of the program, unless it was interrupted. */
 enum { ALL_PASSED, SOMETHING_FAILED, TROUBLE, SOMETHING_UNDECIDED };
 

@@ -11,10 +11,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { BATCH = 256 };
 
 typedef struct predict_settings {

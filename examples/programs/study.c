@@ -9,9 +9,6 @@
 #include "examples/programs/study/study.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define AT(member) offsetof(study_settings, member)
 
 static const program_option table[] = {

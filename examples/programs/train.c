@@ -15,11 +15,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct settings {
     run_spec run; /* first: run_options */
     const char *config;

@@ -1,9 +1,4 @@
 /* Makes a data set from the columns of a CSV file, with classes or numbers to predict. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"

@@ -3,10 +3,6 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* What is wrong with a column. */
 typedef struct trouble {
     size_t column;

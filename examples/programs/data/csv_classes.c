@@ -3,10 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The entries of a column in the order of their first rows, and a hash table of them. */
 typedef struct entries {
     struct csv_class *entry;

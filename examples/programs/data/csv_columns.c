@@ -3,12 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- cells ---- */
 
 const char *csv_word_at(const csv_source *source, size_t row, size_t column)

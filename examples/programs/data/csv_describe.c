@@ -1,11 +1,6 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { LEAST_ROWS = 20 }; /* with fewer rows, only dates are reported */
 enum { FIRST_DATE = 19000101, LAST_DATE = 21001231 };
 

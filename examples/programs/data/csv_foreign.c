@@ -4,10 +4,7 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- formats with bytes of their own ---- */
 

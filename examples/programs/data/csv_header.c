@@ -2,10 +2,6 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/data/csv.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the first row, and what is below it ---- */
 
 typedef enum cell_is { A_GAP, A_NUMBER, A_WORD } cell_is;

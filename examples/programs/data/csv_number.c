@@ -1,10 +1,6 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <float.h>
-#include <string.h>
-
 /* ---- decimal numbers ---- */
 
 enum { MOST_DIGITS = 19, MOST_POWER = 27 }; /* of an integer below 2^64; 5^27 < 2^64 */

@@ -2,10 +2,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <float.h>
-#include <string.h>
-
 /* ---- cells ---- */
 
 /* A cell in the text: between its quotes if it has some, else without blanks around it. */

@@ -2,10 +2,6 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- lines ---- */
 
 const unsigned char *csv_line_end(const unsigned char *from)

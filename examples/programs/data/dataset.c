@@ -2,10 +2,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void *dataset_array(size_t count, size_t width, size_t size)
 {
     size_t items;

@@ -16,10 +16,7 @@
 #ifndef DATA_DATASET_H
 #define DATA_DATASET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 typedef enum dataset_task {
     DATASET_TASK_AUTO = 0, /* in options: infer it from the data; never in a loaded data set */

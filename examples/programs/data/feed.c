@@ -1,7 +1,5 @@
 #include "examples/programs/data/feed.h"
 
-#include <string.h>
-
 static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {
     dataset_feed *feed = context;

@@ -11,8 +11,6 @@
 
 #include "examples/programs/data/dataset.h"
 
-#include <tapegrad.h>
-
 typedef struct dataset_feed {
     const dataset *set;
     const dataset_part *part;

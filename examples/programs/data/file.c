@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <zlib.h>
 
 #include "examples/programs/data/internal.h"

@@ -1,9 +1,5 @@
 /* Synthetic data from a seed. Each row is drawn from its own generator, so more rows do not change the first ones. The
  * classes alternate. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "autograd/rng.h"
 #include "examples/programs/data/internal.h"
 

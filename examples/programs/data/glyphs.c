@@ -5,9 +5,6 @@
  * a straight one by lines. A random linear map (scale, slant, rotation) and a shift follow. Each pixel is inked by its
  * distance to the nearest line, with soft edges. Noise is added last.
  */
-#include <math.h>
-#include <string.h>
-
 #include "autograd/rng.h"
 #include "examples/programs/data/internal.h"
 

@@ -5,11 +5,6 @@
  *
  * The third byte says unsigned bytes, the fourth how many dimensions follow.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"

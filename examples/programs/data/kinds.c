@@ -1,8 +1,6 @@
 /* Every data set. */
 #include "examples/programs/data/internal.h"
 
-#include <stdio.h>
-
 static const dataset_kind kinds[] = {
     {"spirals", NULL, "0.2", "0.2", dataset_generate, false, dataset_draw_spirals, 2, 2, 0, 2000, 0.02},
     {"moons", NULL, "0.2", "0.2", dataset_generate, false, dataset_draw_moons, 2, 2, 0, 2000, 0.1},

@@ -2,10 +2,7 @@
 #ifndef DATA_NUMBER_H
 #define DATA_NUMBER_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "examples/programs/system/standard.h"
 
 /* NaN and zero without a sign, which means nothing. */
 static inline double number_unsigned(double value)

@@ -1,9 +1,6 @@
 /* Rows that are found more than once in a table. */
 #include "examples/programs/data/csv.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* A hash table of rows by the cells of some columns. */
 typedef struct row_set {
     const double *cells; /* [rows, columns] */

@@ -1,7 +1,4 @@
 /* The scales of a table's columns, by the training split: standardised, or softened where tails are long. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "examples/programs/data/internal.h"
 #include "nn/saved/card.h"
 #include "examples/programs/system/posix.h"

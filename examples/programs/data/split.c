@@ -1,10 +1,5 @@
 /* Training, validation and test splits, stratified by class in tables. What is drawn is a row or, with groups, all rows
  * of a group: as in scikit-learn's GroupShuffleSplit and its GroupKFold with shuffle. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "autograd/rng.h"
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"

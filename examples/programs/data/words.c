@@ -1,9 +1,5 @@
 #include "examples/programs/data/words.h"
 
-#include <ctype.h>
-#include <stdint.h>
-#include <stdlib.h>
-
 int utf8_character(const unsigned char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -2,10 +2,7 @@
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
+#include "examples/programs/system/standard.h"
 
 /* printf("%d run%s\n", runs, plural(runs)): "1 run", "2 runs". */
 static inline const char *plural(long long count)

@@ -4,10 +4,6 @@
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/table.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 bool check_has_error(const tg_gradcheck_result *v)
 {
     return v->passed || v->status == TG_GRADCHECK_WRONG;

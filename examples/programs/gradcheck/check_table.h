@@ -14,8 +14,6 @@
 #include "examples/programs/gradcheck/results.h"
 #include "examples/programs/gradcheck/subjects.h"
 
-#include <stdio.h>
-
 typedef struct check_row {
     const subject *what;
     int order;

@@ -4,10 +4,7 @@
 #include "nn/layers/rotary.h"
 #include "nn/models/models.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "examples/programs/system/standard.h"
 
 enum { MOST_CHECKS = 400, MOST_INPUTS = 24, ELEMENTS = 128 /* maximum number of elements of x */ };
 

@@ -4,13 +4,6 @@
 #include "examples/programs/gradcheck/results.h"
 #include "examples/programs/system/signals.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- arrays ---- */
 
 /* Reads the numbers of nested lists in order; null is NaN. `count` counts all of them, even beyond `size`. */

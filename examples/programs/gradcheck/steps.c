@@ -2,13 +2,6 @@
 
 #include "examples/programs/report/files.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tapegrad.h>
-
 /* ---- the place ---- */
 
 /* A whole number between colons, -1 if there is none; false if it is something else. */

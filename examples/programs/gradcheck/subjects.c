@@ -3,12 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tapegrad.h>
-
 /* ---- the list ---- */
 
 static subject of_op(const tg_op *op, bool own)

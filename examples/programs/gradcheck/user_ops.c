@@ -3,7 +3,6 @@
 #include "examples/programs/system/posix.h"
 
 #include <signal.h>
-#include <tapegrad.h>
 
 /* ---- loading ---- */
 

@@ -11,7 +11,7 @@
 #define GRADCHECK_USER_OPS_H
 
 #include "autograd/op.h"
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 /* Returns the operations, ended by NULL: at least one, each complete, with samples and a unique name. NULL and one line
  * on failure. */

@@ -1,8 +1,5 @@
 #include "examples/programs/playground/internal.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The mean loss of the points that are checked, in the type of the net. */
 static tg_tensor loss_on(tg_tape *tape, const playground *p, const tg_mlp *mlp)
 {

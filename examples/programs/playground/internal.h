@@ -4,8 +4,6 @@
 
 #include "examples/programs/playground/playground.h"
 
-#include <tapegrad.h>
-
 enum { PLAYGROUND_NETS = 2 };
 
 typedef struct playground_one {

@@ -1,8 +1,5 @@
 #include "examples/programs/playground/internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { LARGEST_MAP = 256 };
 
 /* The input of `linear`, the outputs of the last hidden layer. */

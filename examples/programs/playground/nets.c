@@ -1,10 +1,5 @@
 #include "examples/programs/playground/internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "examples/programs/data/internal.h"
 
 playground *playground_new(void)

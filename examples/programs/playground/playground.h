@@ -18,8 +18,7 @@
 #ifndef PLAYGROUND_H
 #define PLAYGROUND_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct playground playground;
 

@@ -2,9 +2,6 @@
 
 #include "examples/programs/report/html.h"
 
-#include <math.h>
-#include <stdbool.h>
-
 enum { WIDTH = 720, HEIGHT = 300, LEFT = 70, RIGHT = 20, TOP = 15, BOTTOM = 45, TICKS = 4, COLOURS = 12 };
 
 /* The colours of plots/style.gp, in its order; but that of the text for black, which a dark background would hide. */

@@ -6,8 +6,7 @@
 #ifndef REPORT_CHART_H
 #define REPORT_CHART_H
 
-#include <stddef.h>
-#include <stdio.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct chart_line {
     const char *name;

@@ -5,8 +5,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/table.h"
 
-#include <math.h>
-
 enum { MOST_SHOWN = 24, MOST_WARNINGS = 8 };
 
 /* The name of a column, or its number if it has none. */

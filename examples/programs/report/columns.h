@@ -14,8 +14,6 @@
 
 #include "examples/programs/data/dataset.h"
 
-#include <stdio.h>
-
 /* Prints nothing for data without columns. For very wide files only the first columns are shown, but all warnings. */
 void columns_print(const dataset *set, FILE *out);
 

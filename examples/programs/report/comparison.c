@@ -4,11 +4,6 @@
 #include "examples/programs/report/table.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The finished run of a group with this seed and fold, or NULL. */
 static const runlog_run *find_run(const comparison *c, const char *group, const runlog_run *like)
 {

@@ -16,8 +16,6 @@
 #include "examples/programs/report/record.h"
 #include "examples/programs/report/statistics.h"
 
-#include <stdio.h>
-
 enum { COMPARISON_MEASURES = 16 };
 #define COMPARISON_MARGIN 0.01
 

@@ -3,9 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/comparison_view.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- cells ---- */
 
 static void add_value(const comparison_view *v, table *t, const comparison_group *group, int measure)

@@ -3,9 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/comparison_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 const comparison_group *comparison_with_constant(const comparison *c, const comparison_group *groups, int count,
                                                  int measure)
 {

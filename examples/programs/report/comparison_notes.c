@@ -4,9 +4,6 @@
 #include "examples/programs/report/comparison_view.h"
 #include "examples/programs/report/verdict.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { FEW_ROWS = 200 /* docs/comparing.md: intervals from fewer are too narrow */ };
 
 /* True if a sentence is about these samples alone. */

@@ -6,10 +6,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/terminal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A row: the difference in the picture's unit, with its interval. */
 typedef struct bar {
     char label[80];

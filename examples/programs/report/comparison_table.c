@@ -1,8 +1,6 @@
 /* A comparison as it is printed: the answer, a picture of the differences, the table, the pairs, and definitions. */
 #include "examples/programs/report/comparison_view.h"
 
-#include <string.h>
-
 void comparison_print_results(const comparison *c, const char *format, FILE *out)
 {
     const comparison_view v = comparison_view_begin(c);

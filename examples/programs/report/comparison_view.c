@@ -3,10 +3,6 @@
 #include "examples/programs/report/comparison_view.h"
 #include "examples/programs/report/verdict.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-
 bool comparison_speaks(const comparison_view *v, int measure)
 {
     bool shown = false;

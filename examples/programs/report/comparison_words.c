@@ -6,11 +6,6 @@
 #include "examples/programs/report/verdict.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- conclusions ---- */
 
 /* The pairs that are named: all, or if they are many, those with the first group, which come first. */

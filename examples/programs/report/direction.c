@@ -2,10 +2,6 @@
 
 #include "examples/programs/data/words.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Phrases of whole words, with commas between. */
 static const char lower[] =
     "false positive,misclassification,wmape,false negative,false alarm,false discovery,davies bouldin,"

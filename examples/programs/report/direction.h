@@ -12,7 +12,7 @@
 #ifndef REPORT_DIRECTION_H
 #define REPORT_DIRECTION_H
 
-#include <stdbool.h>
+#include "examples/programs/system/standard.h"
 
 typedef enum direction { DIRECTION_UNKNOWN, DIRECTION_LESS, DIRECTION_MORE } direction;
 

@@ -2,10 +2,6 @@
 #include "examples/programs/report/runlog.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
-#include <string.h>
-#include <time.h>
-
 static const char prefix[] = "events.out.tfevents.", suffix[] = ".tapegrad";
 enum { TAG = 100, EVENT = TAG + 64 };
 

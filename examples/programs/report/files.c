@@ -3,8 +3,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <ftw.h>
 
 static bool complain(tg_error *error, const char *what, const char *path, const char *why)

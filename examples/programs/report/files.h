@@ -18,9 +18,7 @@
 #ifndef REPORT_FILES_H
 #define REPORT_FILES_H
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 /* True if files can be written into this folder or, if it does not exist, into the nearest parent that does. It is not
  * created; existing files are not touched. */

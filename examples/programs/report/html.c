@@ -3,10 +3,6 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 void html_letters(FILE *to, const char *text, size_t length)
 {
     static const char *const as[256] = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;"};

@@ -8,9 +8,7 @@
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "examples/programs/system/standard.h"
 
 /* Writes everything up to and including the heading, and the end; `style` is extra CSS, or NULL. A page of a `running`
  * program says so and reloads every few seconds. */

@@ -1,11 +1,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/system/posix.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void *memory_checked(void *allocated)
 {
     if (allocated)

@@ -9,8 +9,7 @@
 #ifndef REPORT_MEMORY_H
 #define REPORT_MEMORY_H
 
-#include <stdarg.h>
-#include <stddef.h>
+#include "examples/programs/system/standard.h"
 
 /* The result of an allocation; if it is NULL, the program exits. */
 void *memory_checked(void *allocated);

@@ -4,11 +4,6 @@
 #include "examples/programs/report/statistics.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tapegrad.h>
-
 /* The rank of number i among all, times two, so that it is whole: 2 for the least, unless others are equal. */
 static size_t twice_rank(const double numbers[], size_t count, size_t i)
 {

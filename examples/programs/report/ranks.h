@@ -13,8 +13,7 @@
 #ifndef REPORT_RANKS_H
 #define REPORT_RANKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct ranks_scores {
     const double *scores; /* [sets, forms] */

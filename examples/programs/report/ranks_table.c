@@ -5,11 +5,6 @@
 #include "examples/programs/report/ranks.h"
 #include "examples/programs/report/table.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define DIVERGED -1e300
 enum { FEWEST_SETS = 5, FEW_SETS = 20, DRAWS = 20000 };
 

@@ -10,10 +10,6 @@
 
 #include "examples/programs/report/direction.h"
 
-#include <stddef.h>
-#include <stdio.h>
-#include <tapegrad.h>
-
 typedef struct ranks_question {
     const char *measure;
     direction direction;

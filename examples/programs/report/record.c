@@ -1,11 +1,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/record.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MEASURE_FIELD(...) NAN,
 const runlog_measures runlog_no_measures = {{
 #include "examples/programs/report/fields.def"

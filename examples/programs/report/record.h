@@ -14,9 +14,7 @@
 #ifndef REPORT_RECORD_H
 #define REPORT_RECORD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "examples/programs/system/standard.h"
 
 /* ---- its numbers: fields.def names them ---- */
 

@@ -4,10 +4,6 @@
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/runlog_internal.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-
 typedef struct writing {
     const char *folder;
     const report *report;

@@ -1,10 +1,6 @@
 #include "examples/programs/data/number.h"
 #include "examples/programs/report/runlog_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 runlog *runlog_new(const char *directory)
 {
     runlog *log = memory_checked(calloc(1, sizeof *log));

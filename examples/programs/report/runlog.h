@@ -50,9 +50,6 @@
 #include "examples/programs/report/comparison.h"
 
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <tapegrad.h>
 
 typedef struct runlog runlog;
 

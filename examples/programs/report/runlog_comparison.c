@@ -3,11 +3,6 @@
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/verdict.h"
 
-#include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ANY, CLASSES, NUMBERS, PIXELS, WITH_TEST, NO_TEST }; /* conditions for a measure */
 /* ASKED: shown only if --measures names it, and judged then if there are values of rows; ROWS: a mean of them that no
  * single row has */

@@ -3,9 +3,6 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/runlog_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { EPOCH, STEP, TRAIN_LOSS, VAL_LOSS, VAL_ACCURACY }; /* the columns of an epoch */
 enum { NONE = -1, BANDS = 3, CURVES = 2 };
 

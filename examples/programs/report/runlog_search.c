@@ -4,9 +4,6 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 bool runlog_is_search(const runlog *log)
 {
     for (int run = 1; run < log->count; run++)

@@ -6,12 +6,6 @@
 #include "examples/programs/report/direction.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- known column names ---- */
 
 static const char *const group_names[] = {"group", "activation", "model",    "method", "config",

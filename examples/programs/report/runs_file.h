@@ -28,8 +28,6 @@
 #include "examples/programs/report/comparison.h"
 #include "examples/programs/report/memory.h"
 
-#include <tapegrad.h>
-
 typedef struct runs_curve {
     double *pairs; /* [count, 2]: step and number, by step */
     size_t count;

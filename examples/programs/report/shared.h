@@ -2,8 +2,7 @@
 #ifndef REPORT_SHARED_H
 #define REPORT_SHARED_H
 
-#include <limits.h>
-#include <stdbool.h>
+#include "examples/programs/system/standard.h"
 
 /* Finds the folder of a kind ("plots"), which has a file of this name: beside the program's folder, or in the data
  * folders of the XDG Base Directory Specification. False if there is none. */

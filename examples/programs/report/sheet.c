@@ -4,10 +4,6 @@
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/terminal.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef enum { HEADING, TEXT, VERDICT, TABLE, PICTURE } kind;
 
 typedef struct item {

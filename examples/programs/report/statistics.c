@@ -3,11 +3,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/system/posix.h"
 
-#include <float.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 /* The continued fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22 by the modified Lentz method, which needs a
  * leading term: 1, subtracted at the end. */
 static double beta_fraction(double x, double a, double b)

@@ -11,9 +11,7 @@
 #ifndef REPORT_STATISTICS_H
 #define REPORT_STATISTICS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct {
     size_t count;

@@ -5,12 +5,6 @@
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- filling ---- */
 
 table *table_new(int keys)

@@ -20,8 +20,7 @@
 #ifndef REPORT_TABLE_H
 #define REPORT_TABLE_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct table table;
 

@@ -2,10 +2,6 @@
 #include "examples/programs/report/table_internal.h"
 #include "examples/programs/report/terminal.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct screen_table {
     const table *t;
     terminal screen;

@@ -8,8 +8,7 @@
 #ifndef REPORT_TERMINAL_H
 #define REPORT_TERMINAL_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct {
     bool live;   /* understands cursor movement: a terminal, and TERM is neither unset nor "dumb" */

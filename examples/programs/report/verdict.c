@@ -4,11 +4,6 @@
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 bool verdict_still_falls(const double losses[], int count)
 {
     const int last = count - (count < 8 ? 1 : count / 4);

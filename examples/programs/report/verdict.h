@@ -17,8 +17,6 @@
 
 #include "examples/programs/report/statistics.h"
 
-#include <stdbool.h>
-
 enum { VERDICT_SENTENCE = 512 };
 
 typedef struct verdict_facts {

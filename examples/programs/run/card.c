@@ -3,10 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SAMPLE_ROWS = 16 };
 
 /* ---- writing ---- */

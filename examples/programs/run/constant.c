@@ -1,9 +1,5 @@
 #include "examples/programs/run/constant.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { BATCH = 256 };
 
 /* ---- tables and images ---- */

@@ -14,13 +14,6 @@
 #include "examples/programs/system/child.h"
 #include "examples/programs/system/posix.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 enum { MOST_WORDS = 64, MOST_SETS = 200, MOST_FORMS = 100, NAME = 128 };
 
 typedef struct data_set {

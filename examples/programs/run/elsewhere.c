@@ -9,10 +9,6 @@
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct page {
     const experiment_settings *settings;
     const runs_file *from;

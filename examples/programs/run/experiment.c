@@ -7,10 +7,6 @@
 #include "examples/programs/run/run.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the options ---- */
 
 static const char *const formats[] = {"table", "markdown", "latex", "csv", "html", NULL};

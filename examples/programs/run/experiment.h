@@ -17,8 +17,6 @@
 #include "examples/programs/run/source.h"
 #include "examples/programs/run/sweep.h"
 
-#include <stdio.h>
-
 enum { EXPERIMENT_FORMS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
 
 typedef struct experiment_settings {

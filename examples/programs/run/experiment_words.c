@@ -4,10 +4,6 @@
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* True if each seed draws its training and test rows from one file. Lines of a text are redrawn for each seed; a
  * running text is split at one position. */
 static bool is_redrawn(const experiment *e)

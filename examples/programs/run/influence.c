@@ -3,9 +3,6 @@
 #include "examples/programs/run/tally.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static double weight_of(const influence_rows *r, size_t row)
 {
     return r->weight ? r->weight[row] : 1;

@@ -6,9 +6,6 @@
 #include "examples/programs/system/posix.h"
 #include "examples/programs/system/signals.h"
 
-#include <errno.h>
-#include <stdarg.h>
-
 static const double report_interval = 0.05, tick_interval = 0.1; /* seconds */
 static const double patience = 1; /* seconds between asking a child to stop and killing it */
 

@@ -33,10 +33,6 @@
 
 #include "examples/programs/run/progress.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <tapegrad.h>
-
 typedef struct jobs_link jobs_link; /* a child's line to the parent */
 
 /* ---- in the child ------------------------------------------------------------------------------------------- */

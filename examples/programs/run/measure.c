@@ -4,10 +4,6 @@
 #include "examples/programs/run/predictions.h"
 #include "examples/programs/data/words.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The split whose measures are reported. */
 static dataset_feed *reported_part(trainer *t)
 {

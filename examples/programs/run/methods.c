@@ -2,8 +2,6 @@
 
 #include "examples/programs/data/words.h"
 
-#include <string.h>
-
 /* The forms: "relu, mine (x sigmoid(1.5 x))", each once. */
 static void put_activations(const experiment *e, FILE *to)
 {

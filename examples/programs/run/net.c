@@ -2,11 +2,6 @@
 #include "examples/programs/run/net.h"
 #include "examples/programs/data/words.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- specification ---- */
 
 #define NET_AT(member) offsetof(net_spec, member)

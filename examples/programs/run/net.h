@@ -12,7 +12,6 @@
 #include "examples/programs/run/options.h"
 
 #include <jansson.h>
-#include <tapegrad.h>
 
 /* The description of a model in its file (nn/saved/spec.h). */
 typedef tg_model_spec net_spec;

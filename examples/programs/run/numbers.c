@@ -2,9 +2,6 @@
 
 #include "examples/programs/run/record.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static void put(json_t *results, const char *name, double number)
 {
     if (isfinite(number))

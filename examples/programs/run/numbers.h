@@ -15,7 +15,7 @@
 #define RUN_NUMBERS_H
 
 #include <jansson.h>
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 /* The results of the run in a folder, with these numbers where they are measured and finite. `asked` may have "after",
  * a list of epochs, and "reach", a list of losses. NULL without a concluded run, or with one line if it cannot be

@@ -6,13 +6,7 @@
 #include "examples/programs/system/posix.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <tapegrad.h>
 
 enum { FIRST_KEY = 1000, HELP_ALL = FIRST_KEY - 1, HELP_SIZE = 700, FEW = 8 /* choices of an option in --help */ };
 

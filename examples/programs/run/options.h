@@ -18,11 +18,7 @@
 #define RUN_OPTIONS_H
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 enum { OPTIONS_NUMBERS = 32, OPTIONS_MOST = 112 }; /* maximum numbers of list items, and of options */
 enum { OPTIONS_WORD = 40 };

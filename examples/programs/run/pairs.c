@@ -2,9 +2,6 @@
  * contains, is number 0 and pads; a newline ends both and begins what the decoder reads. */
 #include "examples/programs/run/source.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The characters between two bytes. */
 static int64_t length_of(const text_source *t, const unsigned char *from, const unsigned char *end)
 {

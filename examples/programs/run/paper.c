@@ -3,10 +3,6 @@
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/table.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool write_table(const void *context, FILE *to)
 {
     const paper *p = context;

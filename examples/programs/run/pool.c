@@ -2,8 +2,6 @@
 
 #include "examples/programs/report/memory.h"
 
-#include <stdlib.h>
-
 void pool_add(pool *to, const experiment *e, int number, const char *prefix)
 {
     char name[EXPERIMENT_POINT];

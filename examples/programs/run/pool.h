@@ -14,8 +14,6 @@
 #include "examples/programs/run/experiment.h"
 #include "examples/programs/run/run.h"
 
-#include <limits.h>
-
 enum { POOL_NAME = EXPERIMENT_POINT + 64 };
 
 typedef struct pool_run {

@@ -8,10 +8,6 @@
 #include "examples/programs/run/influence.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- what a net makes of a row ---- */
 
 static void put_word(const char *word, FILE *to)

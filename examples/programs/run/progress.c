@@ -4,11 +4,6 @@
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double repaint_interval = 0.1; /* seconds */
 static const double announce_interval = 2;  /* seconds between two plain lines of one job */
 static const double settling = 0.02;        /* below this fraction of a job its speed is unknown */

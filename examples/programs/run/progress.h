@@ -24,7 +24,7 @@
 #ifndef RUN_PROGRESS_H
 #define RUN_PROGRESS_H
 
-#include <stdio.h>
+#include "examples/programs/system/standard.h"
 
 /* The progress of a job. Zero means unknown; in loss and accuracy NaN does. */
 typedef struct {

@@ -7,11 +7,6 @@
 #include "examples/programs/system/posix.h"
 #include "plots/plots.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool path_of(const char *folder, const char *name, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;

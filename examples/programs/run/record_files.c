@@ -4,11 +4,6 @@
 #include "examples/programs/run/record.h"
 #include "examples/programs/system/posix.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool path_of(const char *folder, const char *name, char path[PATH_MAX])
 {
     return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;

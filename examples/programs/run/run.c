@@ -2,11 +2,6 @@
 
 #include "examples/programs/run/team.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const char refit_file[] = "refit.safetensors"; /* the weights that were trained again */
 
 /* ---- the loss ---- */

@@ -1,11 +1,6 @@
 #include "examples/programs/run/search.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const search_options[SEARCH_VALUES] = {"lr", "init-scale"};
 
 /* All values lie on a grid through the usual one; a coarse step is two of the grid's. */

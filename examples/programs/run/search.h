@@ -16,8 +16,7 @@
 #ifndef RUN_SEARCH_H
 #define RUN_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "examples/programs/system/standard.h"
 
 enum { SEARCH_RATE, SEARCH_SCALE, SEARCH_VALUES, SEARCH_MOST = 64, SEARCH_OWN = 128 };
 

@@ -4,10 +4,6 @@
 #include "examples/programs/data/dataset.h"
 #include "examples/programs/data/words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const spec_products[] = {"auto", "own", "openblas", NULL};
 const char *const spec_tasks[] = {"auto", "classification", "regression", NULL};
 const char *const spec_headers[] = {"auto", "yes", "no", NULL};

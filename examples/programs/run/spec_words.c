@@ -5,9 +5,6 @@
 #include "examples/programs/run/spec.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the options that make a run ---- */
 
 /* The options before the group "Running:", and the products, make the numbers of a run; these two are not of

@@ -3,10 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 double tally_exp(double x)
 {
     static const double high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33; /* log 2, the first without its end */

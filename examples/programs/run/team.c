@@ -1,7 +1,5 @@
 #include "examples/programs/run/team.h"
 
-#include <stddef.h>
-
 static tg_communicator team; /* size 0 if this process is alone */
 
 const tg_communicator *team_communicator(void)

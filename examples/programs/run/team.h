@@ -11,7 +11,7 @@
 #ifndef RUN_TEAM_H
 #define RUN_TEAM_H
 
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 void team_begin(void);
 

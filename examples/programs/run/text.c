@@ -3,10 +3,6 @@
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 bool text_is_named(const char *spec)
 {
     return strncmp(spec, "text:", 5) == 0 || strncmp(spec, "lines:", 6) == 0 || strncmp(spec, "pairs:", 6) == 0;

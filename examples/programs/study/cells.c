@@ -1,9 +1,6 @@
 /* The numbers of a study's runs, for all seeds of a cell. */
 #include "examples/programs/study/study.h"
 
-#include <math.h>
-#include <string.h>
-
 study_sample study_sample_of(const study_cell *cell, int rate, const char *name, bool ratio)
 {
     study_sample s = {.ratio = ratio};

@@ -10,9 +10,6 @@
  * method for all of a part together. */
 #include "examples/programs/study/study.h"
 
-#include <math.h>
-#include <string.h>
-
 const char *study_verdict(const study_claim *c)
 {
     const bool one_sided = isinf(c->from) || isinf(c->to); /* the bound is then excluded */

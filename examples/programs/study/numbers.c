@@ -6,10 +6,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Sets y[] to a formula at each x[], of which it may have none. False if one of its names has no number, or if it is no
  * formula; then the part is broken. */
 static bool apply(study_part *p, const char *formula, const json_t *values, const double x[], int count, double y[])

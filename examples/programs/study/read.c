@@ -2,9 +2,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 const char *study_text(const json_t *of, const char *name)
 {
     const json_t *text = json_object_get(of, name), *line;

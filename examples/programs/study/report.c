@@ -5,10 +5,6 @@
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/study/study.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- templates ---- */
 
 double study_refuse(study_part *p, const char *what, const char *why)

@@ -3,10 +3,6 @@
 #include "examples/programs/report/memory.h"
 #include "examples/programs/study/study.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- tables: the forms of a grid at each level, each at its best rate by validation ---- */
 
 enum { LEVELS = 5, FORMS = 16, TABLES = 20 };

@@ -8,10 +8,6 @@
 #include "examples/programs/study/study.h"
 #include "examples/programs/system/child.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- the kept file: results have its columns from the state on ---- */
 
 enum { GROUP, OPTIONS, LR, SEED, STATE, EPOCHS };

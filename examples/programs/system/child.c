@@ -2,8 +2,6 @@
 
 #include "examples/programs/system/posix.h"
 
-#include <errno.h>
-
 /* ---- POSIX ---- */
 
 #if !defined _WIN32

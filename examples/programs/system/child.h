@@ -21,10 +21,7 @@
 #define SYSTEM_CHILD_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "examples/programs/system/standard.h"
 
 #if defined _WIN32
 #define SIGKILL 9

@@ -3,9 +3,6 @@
 #include "examples/programs/system/posix.h"
 #include "examples/programs/system/signals.h"
 
-#include <errno.h>
-#include <stdarg.h>
-
 #if !defined _WIN32
 
 #include <poll.h>

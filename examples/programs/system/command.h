@@ -12,9 +12,7 @@
 #ifndef SYSTEM_COMMAND_H
 #define SYSTEM_COMMAND_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 typedef struct command_pipe command_pipe;
 

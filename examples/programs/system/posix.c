@@ -1,7 +1,5 @@
 #include "examples/programs/system/posix.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include "examples/programs/system/signals.h"
 
-#include <stddef.h>
+#include "examples/programs/system/standard.h"
 
 static volatile sig_atomic_t caught, last;
 

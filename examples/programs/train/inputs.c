@@ -6,10 +6,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- tables ---- */
 
 /* Finds the column of an input: by name if both the model and the file have names, else by number. If several columns

@@ -8,8 +8,7 @@
 #ifndef TRAIN_OUTPUT_H
 #define TRAIN_OUTPUT_H
 
-#include <stdio.h>
-#include <tapegrad.h>
+#include "examples/programs/system/standard.h"
 
 /* Times are of one step: the mean over the timed steps. GF/s is the number of multiplications and additions of matrix
  * products divided by the row's whole time. False if out of memory or if nothing was timed. */

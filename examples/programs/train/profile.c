@@ -1,9 +1,6 @@
 #include "examples/programs/train/output.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct row {
     char name[64];
     double forward, backward, flops; /* seconds of a step */

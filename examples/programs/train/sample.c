@@ -3,9 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct output {
     FILE *to;
     char pending[8]; /* the beginning of a character, for a terminal */

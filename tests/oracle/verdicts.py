@@ -269,10 +269,11 @@ def check_pair(line, what, ours, theirs, measure, redrawn, same_folds, validates
     a, b = units(others, measure, same_folds), units(common, measure, same_folds)
     greater, less = sum(b[u] > a[u] for u in b), sum(b[u] < a[u] for u in b)
     better, worse = (greater, less) if more_is_better(measure) else (less, greater)
+    have = sum(not math.isnan(a[u] - b[u]) for u in b)
     half = margin(error, degrees)
     expect_close(what + " difference", mean, number(line["difference"]), 1e-6, 1e-9)
-    expect((better, worse, len(b)) == tuple(int(line[k]) for k in ("better", "worse", "pairs")), what, "is better in",
-           line["better"], "and worse in", line["worse"], "of", line["pairs"], "and not", better, worse, len(b))
+    expect((better, worse, have) == tuple(int(line[k]) for k in ("better", "worse", "pairs")), what, "is better in",
+           line["better"], "and worse in", line["worse"], "of", line["pairs"], "and not", better, worse, have)
     if error > 0:
         most = 1 if measure in SHARES else math.inf
         expect_close(what + " difference low", max(mean - half, -most), number(line.get("difference_low")), 1e-5, 1e-8)

@@ -4,6 +4,7 @@
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,20 @@ START_TEST(columns_of_a_summary_are_those_of_the_data)
 }
 END_TEST
 
+/* Two test rows are often of one class, without an AUC. */
+START_TEST(pairs_are_counted_that_have_the_measure)
+{
+    expect_fine(train_run("compare", "--data moons --rows 8 --epochs 1 --hidden 4 --no-plots --lr 0.01 "
+                                     "--activations relu,tanh --seeds 6 --out c"));
+    int have = 0;
+    for (char run[] = "relu,1"; run[5] <= '6'; run[5]++)
+        have += !isnan(csv_cell("c/runs.csv", run, "test_auc"));
+    ck_assert_msg(0 < have && have < 6, "%d of 6 seeds have an AUC", have);
+    ck_assert_int_eq((int)csv_cell("c/pairs.csv", "test_auc", "pairs"), have);
+    ck_assert_int_eq((int)csv_cell("c/pairs.csv", "test_loss", "pairs"), 6);
+}
+END_TEST
+
 START_TEST(rows_that_the_first_run_was_trained_on_are_pointed_out)
 {
     static const char said[] = "so it was trained on samples of the validation and test splits";
@@ -323,6 +338,7 @@ Suite *tables_said_suite(void)
     tcase_add_test(tests, rows_of_a_group_stay_in_one_split);
     tcase_add_test(tests, groups_are_the_units_of_intervals);
     tcase_add_test(tests, columns_of_a_summary_are_those_of_the_data);
+    tcase_add_test(tests, pairs_are_counted_that_have_the_measure);
     tcase_add_test(tests, rows_that_the_first_run_was_trained_on_are_pointed_out);
     tcase_add_test(tests, the_name_in_an_advice_is_one_that_options_take);
     tcase_add_test(tests, small_mistakes_are_pointed_out);

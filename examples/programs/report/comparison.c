@@ -364,6 +364,8 @@ static comparison_pair pair_of(const comparison *c, const comparison_group *grou
     comparison_pair pair = {.a = a, .b = b, .equal_p = NAN, .here_p = NAN};
     const comparison_measure *m = &c->measures[measure];
     pair.pairs = gather(c, groups[b].name, groups[a].name, measure, w);
+    for (int i = 0; i < pair.pairs; i++)
+        pair.measured += !isnan(w->values[i] - w->rivals[i]);
     pair.test = statistics_compare(w->values, w->rivals, (size_t)pair.pairs);
     if (w->by_rows && pair.pairs > 1) {
         pair.here_p = pair.test.p;
@@ -553,7 +555,7 @@ void comparison_write_pairs(const comparison *c, FILE *to)
         for (int i = 0; i < count * (count - 1) / 2; i++) {
             const comparison_pair *p = &pairs[i];
             const statistics_range range = statistics_difference_interval(&p->difference, c->measures[m].share);
-            const double numbers[] = {p->pairs,
+            const double numbers[] = {p->measured,
                                       p->difference.mean,
                                       range.low,
                                       range.high,

@@ -107,7 +107,8 @@ typedef struct comparison_over {
 /* Two groups, a before b, and the difference of b less a, for a judged measure. */
 typedef struct comparison_pair {
     int a, b;
-    int pairs; /* runs of the same seed, or of the same fold */
+    int pairs;    /* runs of the same seed, or of the same fold */
+    int measured; /* of these, pairs in which both have the measure */
     statistics_estimate difference;
     statistics_test test;
     double corrected; /* the p-value, corrected by Holm among all pairs of the measure */

@@ -13,8 +13,7 @@
  * (share/tapegrad/plots beside it; for one that was moved, tapegrad/plots under XDG_DATA_HOME, ~/.local/share and
  * XDG_DATA_DIRS), and nowhere else.
  */
-#ifndef PLOTS_H
-#define PLOTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,5 +64,3 @@ plots_outcome plots_paper(const char *script, const char *directory, const char 
 /* Prints the curves of validation loss and accuracy as text, as wide as the terminal, or 80 columns elsewhere. Returns
  * false if nothing could be drawn; plots_draw then says why. */
 bool plots_show(const char *directory, FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* Advice of the programs on nets and tables: in hints, and in refusals that name a remedy. Each entry has its condition
  * above it. tests/oracle/advice.py makes the situation of each, follows the advice, and counts how often that helped;
  * its table is docs/advice.md. Refusals that name the one option which they are about are not listed. */
-#ifndef DATA_ADVICE_H
-#define DATA_ADVICE_H
+#pragma once
 
 /* ---- hints of a comparison ---- */
 
@@ -149,5 +148,3 @@
 #define ADVICE_ACTIVATION "choose with --activation-from file or model"
 /* A source or target is longer than --context has room for. */
 #define ADVICE_CONTEXT "which need --context %d"
-
-#endif

@@ -7,8 +7,7 @@
  *     csv_source_free(&source);
  *
  * Rows are counted from the first row of data, columns from 0. */
-#ifndef DATA_CSV_H
-#define DATA_CSV_H
+#pragma once
 
 #include "examples/programs/data/internal.h"
 #include "examples/programs/data/number.h"
@@ -250,5 +249,3 @@ bool csv_count_dates(csv_source *source, const bool *flags);
 
 /* Fills set->columns and set->column. */
 bool csv_describe_columns(const csv_source *source, dataset *set);
-
-#endif

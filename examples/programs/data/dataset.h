@@ -13,8 +13,7 @@
  * Everything is plain memory: features [rows, features] in float, row by row, with int32 labels [rows] beside them
  * for a classification or float targets [rows, targets] for a regression. The same seed gives the same bytes.
  */
-#ifndef DATA_DATASET_H
-#define DATA_DATASET_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -248,5 +247,3 @@ size_t dataset_count_groups(const dataset *set, const dataset_part *part);
 
 /* Frees what dataset_load filled, and empties it. An empty or NULL data set is left alone. */
 void dataset_free(dataset *set);
-
-#endif

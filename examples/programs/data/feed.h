@@ -6,8 +6,7 @@
  * Column 0 is the features, f32 [features]; column 1 the label, i32, or the targets, f32 [targets]; column 2, if the
  * rows have weights, the weight, f32.
  */
-#ifndef DATA_FEED_H
-#define DATA_FEED_H
+#pragma once
 
 #include "examples/programs/data/dataset.h"
 
@@ -25,5 +24,3 @@ tg_fit_rows dataset_feed_rows(dataset_feed *feed);
 /* Orders an epoch's rows, given as 0 .. count - 1, as a function of seed and epoch alone, for tg_fit_config.order.
  * Published numbers depend on this function: do not change it. */
 void dataset_feed_order(uint64_t seed, int64_t epoch, int32_t *rows, int64_t count);
-
-#endif

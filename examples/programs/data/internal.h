@@ -3,8 +3,7 @@
  * A reader sets task, rows, features, classes or targets, lets dataset_allocate make the blocks, and fills them. What
  * a set points to is in set->memory, whose failure dataset_load reports if the reader has not done so.
  */
-#ifndef DATA_INTERNAL_H
-#define DATA_INTERNAL_H
+#pragma once
 
 #include "examples/programs/data/dataset.h"
 
@@ -70,5 +69,3 @@ dataset_draw dataset_draw_spirals, dataset_draw_moons, dataset_draw_circles, dat
     dataset_draw_glyphs;
 
 enum { GLYPH_SIDE = 28 }; /* pixels of a digit, grey from 0 to 1, light on dark */
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers as text: for a machine the shortest decimal that reads back as the same double. */
-#ifndef DATA_NUMBER_H
-#define DATA_NUMBER_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -54,5 +53,3 @@ static inline const char *number_placed(double value, int decimals, bool sign, c
              decimals == NUMBER_TINY || huge ? 3 : decimals, value);
     return text;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Texts in messages: plurals after a number, names from a file, words of a list. */
-#ifndef DATA_WORDS_H
-#define DATA_WORDS_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -56,5 +55,3 @@ static inline bool next_word(const char **list, char word[], size_t size)
  * the words that are nearest to one, if that is at most a third of it; NULL: none is. */
 int word_distance(const char *a, const char *b);
 const char *word_similar(const char *word, const char *const *words, size_t count);
-
-#endif

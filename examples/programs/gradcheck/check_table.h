@@ -8,8 +8,7 @@
  * On a terminal the table has the columns that fit, and names are never cut; in a file it has all columns, as plain
  * text.
  */
-#ifndef GRADCHECK_CHECK_TABLE_H
-#define GRADCHECK_CHECK_TABLE_H
+#pragma once
 
 #include "examples/programs/gradcheck/results.h"
 #include "examples/programs/gradcheck/subjects.h"
@@ -46,5 +45,3 @@ void check_table_list(const subjects *all, FILE *out);
  * line. A row that failed is a failure; a row that could not be decided or checked is an error. Both have their
  * sentence, and the report if there is one. */
 bool check_table_write_junit(const char *path, const check_table *table, tg_error *error);
-
-#endif

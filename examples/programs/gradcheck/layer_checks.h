@@ -6,8 +6,7 @@
  *         puts(result.why);
  *     }
  */
-#ifndef GRADCHECK_LAYER_CHECKS_H
-#define GRADCHECK_LAYER_CHECKS_H
+#pragma once
 
 #include "autograd/gradcheck.h"
 #include "nn/models/model.h"
@@ -30,5 +29,3 @@ const char *layer_check_category(const layer_check *check);
 /* Checks the layer with random parameters, on inputs of several shapes; `samples` of the result counts the shapes.
  * Layers are checked element by element, blocks and models along random directions first. */
 tg_gradcheck_result layer_check_run(const layer_check *check, const tg_gradcheck_options *options);
-
-#endif

@@ -8,8 +8,7 @@
  *     }
  *     if (command_message(c)[0]) ...                    // the program failed
  */
-#ifndef GRADCHECK_REMOTE_H
-#define GRADCHECK_REMOTE_H
+#pragma once
 
 #include "autograd/gradcheck.h"
 #include "examples/programs/system/command.h"
@@ -45,5 +44,3 @@ bool remote_is_broken(const remote_function *r);
 /* Sends the result of the check to the program, and frees the function. A result that depends on a wrong answer says
  * so. */
 void remote_end(remote_function *r, tg_gradcheck_result *result);
-
-#endif

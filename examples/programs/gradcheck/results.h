@@ -4,8 +4,7 @@
  *     gradcheck_result_join(&total, &next);
  *     printf("%s\n", verdict_name(verdict_of(&total)));       // passed, cannot tell, FAILED
  */
-#ifndef GRADCHECK_RESULTS_H
-#define GRADCHECK_RESULTS_H
+#pragma once
 
 #include "autograd/gradcheck.h"
 
@@ -17,5 +16,3 @@ const char *verdict_name(verdict which);
 /* Adds the result of the same check with another seed or shape: the first failure counts, or else the first undecided
  * result, or else the worst. The samples remain those of the first check. */
 void gradcheck_result_join(tg_gradcheck_result *total, const tg_gradcheck_result *next);
-
-#endif

@@ -7,8 +7,7 @@
  *     if (steps_compute(&place, seed, &curve, &error))
  *         outcome = steps_draw(&curve, "results", &error);          // steps.csv, steps.png, steps.svg
  */
-#ifndef GRADCHECK_STEPS_H
-#define GRADCHECK_STEPS_H
+#pragma once
 
 #include "examples/programs/gradcheck/subjects.h"
 #include "plots/plots.h"
@@ -43,5 +42,3 @@ bool steps_compute(const steps_place *place, uint64_t seed, steps_curve *curve, 
 
 /* Makes the folder, writes steps.csv into it, and draws steps.png and steps.svg. */
 plots_outcome steps_draw(const steps_curve *curve, const char *folder, tg_error *error);
-
-#endif

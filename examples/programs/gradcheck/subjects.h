@@ -11,8 +11,7 @@
  *             result = subject_check(&all.list[i], &options);
  *     free(all.list);
  */
-#ifndef GRADCHECK_SUBJECTS_H
-#define GRADCHECK_SUBJECTS_H
+#pragma once
 
 #include "autograd/gradcheck.h"
 #include "examples/programs/gradcheck/layer_checks.h"
@@ -62,5 +61,3 @@ void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEA
 int subject_order(const subject *what, int order);
 
 tg_gradcheck_result subject_check(const subject *what, const tg_gradcheck_options *options);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * The shared library calls tapegrad's functions in this program. It stays loaded.
  */
-#ifndef GRADCHECK_USER_OPS_H
-#define GRADCHECK_USER_OPS_H
+#pragma once
 
 #include "autograd/op.h"
 #include "examples/programs/system/standard.h"
@@ -20,5 +19,3 @@ const tg_op *const *user_ops_load(const char *path, tg_error *error);
 /* From here on, if a fault ends the program, a message names the operation that was being checked. */
 void user_ops_guard(void);
 void user_ops_checking(const char *name);
-
-#endif

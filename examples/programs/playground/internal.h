@@ -1,6 +1,5 @@
 /* Shared by the parts of the playground; callers include playground.h. */
-#ifndef PLAYGROUND_INTERNAL_H
-#define PLAYGROUND_INTERNAL_H
+#pragma once
 
 #include "examples/programs/playground/playground.h"
 
@@ -59,5 +58,3 @@ const int32_t *playground_batch(const playground *p, playground_one *n, bool adv
 
 /* The net's outputs for all points, on the tape for evaluations, which is reset; `trace` may be NULL. */
 tg_tensor playground_evaluate(playground *p, const playground_one *n, tg_mlp_trace *trace);
-
-#endif

@@ -15,8 +15,7 @@
  * valid until the next call. A function that fails returns false, 0, NaN or NULL, and playground_error says why.
  * `which` is 0 or 1.
  */
-#ifndef PLAYGROUND_H
-#define PLAYGROUND_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -131,5 +130,3 @@ const double *playground_differences(playground *p, int which, int count);
 
 /* The verdict of the library's checker on the gradient by all parameters, in double: a sentence. */
 const char *playground_gradcheck(playground *p, int which);
-
-#endif

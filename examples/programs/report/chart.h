@@ -3,8 +3,7 @@
  *     double relu[] = {1, 0.9, 2, 0.7, 3, 0.6};                           // pairs of x and y
  *     chart_write(to, "validation loss", "epoch", &(chart_line){.name = "relu", .pairs = relu, .count = 3}, 1);
  */
-#ifndef REPORT_CHART_H
-#define REPORT_CHART_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -18,5 +17,3 @@ typedef struct chart_line {
 /* Writes nothing if no line has a point. The y axis is logarithmic if all y are positive and the largest is more than
  * ten times the smallest. */
 void chart_write(FILE *to, const char *title, const char *across, const chart_line *lines, int count);
-
-#endif

@@ -9,12 +9,9 @@
  *
  *     Warning: column 'day' looks like a date; --ignore 'day' leaves it out.
  */
-#ifndef REPORT_COLUMNS_H
-#define REPORT_COLUMNS_H
+#pragma once
 
 #include "examples/programs/data/dataset.h"
 
 /* Prints nothing for data without columns. For very wide files only the first columns are shown, but all warnings. */
 void columns_print(const dataset *set, FILE *out);
-
-#endif

@@ -10,8 +10,7 @@
  * Averages are over one value for each seed or, with folds, for each run. Results from splits of one table depend on
  * each other: if `about.redrawn` is set and the runs have their test rows, intervals allow for that
  * (statistics_of_rows). */
-#ifndef REPORT_COMPARISON_H
-#define REPORT_COMPARISON_H
+#pragma once
 
 #include "examples/programs/report/record.h"
 #include "examples/programs/report/statistics.h"
@@ -158,5 +157,3 @@ void comparison_write_summary(const comparison *c, FILE *to);
 
 /* A row for each judged measure and pair of groups. */
 void comparison_write_pairs(const comparison *c, FILE *to);
-
-#endif

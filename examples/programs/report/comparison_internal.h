@@ -1,6 +1,5 @@
 /* Parts of a printed comparison: its picture, and what it says of the constant prediction. */
-#ifndef REPORT_COMPARISON_INTERNAL_H
-#define REPORT_COMPARISON_INTERNAL_H
+#pragma once
 
 #include "examples/programs/report/comparison.h"
 
@@ -39,5 +38,3 @@ typedef struct comparison_picture {
 /* Draws a row for each pair with its difference and 95 % interval, in percent of a loss or in points of an accuracy: in
  * characters for "table", as SVG for "html", and nothing in other formats. */
 void comparison_print_picture(const comparison_picture *p, const char *format, FILE *out);
-
-#endif

@@ -5,8 +5,7 @@
  *     ...
  *     comparison_view_end(&v);
  */
-#ifndef REPORT_COMPARISON_VIEW_H
-#define REPORT_COMPARISON_VIEW_H
+#pragma once
 
 #include "examples/programs/report/comparison_internal.h"
 #include "examples/programs/report/table.h"
@@ -64,5 +63,3 @@ int comparison_named_pairs(const comparison_view *v);
 
 /* Which runs failed or learned nothing, and what helps. */
 void comparison_add_hints(const comparison_view *v, table *t);
-
-#endif

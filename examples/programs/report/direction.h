@@ -9,8 +9,7 @@
  * say nothing, also between a small letter and a capital (valLoss). Only whole words count, never parts of one:
  * inaccuracy is no accuracy. Loss, error and the like decide over all others; neg and minus reverse the direction.
  * Words like std, gap or ratio make another quantity of a measure, whose direction is unknown. */
-#ifndef REPORT_DIRECTION_H
-#define REPORT_DIRECTION_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -24,5 +23,3 @@ bool direction_is_accuracy(const char *name);
 
 /* "more is better" or "less is better"; NULL if unknown. */
 const char *direction_words(direction of);
-
-#endif

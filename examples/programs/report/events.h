@@ -8,8 +8,7 @@
  * TensorFlow's event.proto: wall_time = 1, step = 2, file_version = 3, summary = 5 of values {tag = 1, simple_value =
  * 2}. A checksum is that of Castagnoli (CRC-32C, RFC 3720), masked: rotated right by 15 bits, plus 0xa282ead8.
  */
-#ifndef REPORT_EVENTS_H
-#define REPORT_EVENTS_H
+#pragma once
 
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/runlog.h"
@@ -27,5 +26,3 @@ bool events_scalar(events *to, const char *tag, long step, double value);
 /* Append the results of an epoch, and the measures of a net on a split ("loss/test", ...), but not what is NaN. */
 bool events_epoch(events *to, const runlog_epoch *epoch);
 bool events_measures(events *to, const char *split, long step, const runlog_measures *m);
-
-#endif

@@ -15,8 +15,7 @@
  * failure a file of the last seconds may be empty. The next program that writes the file removes the temporary files of
  * a killed one. Messages are one line with the path and the reason.
  */
-#ifndef REPORT_FILES_H
-#define REPORT_FILES_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -78,5 +77,3 @@ void files_remove(const char *folder, const char *name);
 
 /* True if FOLDER/NAME is a possible file: no name is too long, and no folder has this name. */
 bool files_check_name(const char *folder, const char *name, tg_error *error);
-
-#endif

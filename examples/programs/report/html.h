@@ -5,8 +5,7 @@
  *     html_picture(to, "results", "loss.svg", "loss");    // embedded; nothing if it does not exist
  *     html_end(to);
  */
-#ifndef REPORT_HTML_H
-#define REPORT_HTML_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -28,5 +27,3 @@ void html_element(FILE *to, const char *tag, const char *text);
 
 /* The SVG file FOLDER/FILE as an embedded image; `says` is its alternative text. */
 bool html_picture(FILE *to, const char *folder, const char *file, const char *says);
-
-#endif

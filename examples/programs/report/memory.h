@@ -6,8 +6,7 @@
  *     texts all = {0};
  *     char *line = texts_add(&all, "%d of %d runs", finished, count);       // lives until texts_free(&all)
  */
-#ifndef REPORT_MEMORY_H
-#define REPORT_MEMORY_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -32,5 +31,3 @@ void texts_free(texts *all);
 
 /* The number of a text, without its repetitions: it is added where the list does not have it. */
 int texts_number(texts *in, const char *text, size_t length);
-
-#endif

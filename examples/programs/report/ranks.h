@@ -10,8 +10,7 @@
  * "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006), and Garcia and Herrera, JMLR 9
  * (2008). Pairs are judged by Wilcoxon's test of their own differences, not by mean ranks, which depend on the other
  * forms (Benavoli, Corani and Mangili, JMLR 17, 2016). */
-#ifndef REPORT_RANKS_H
-#define REPORT_RANKS_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -59,5 +58,3 @@ void ranks_probable(const double differences[], size_t count, double margin, dou
 
 /* The smallest number of data sets with which one of so many pairs can be significant at 5 %. */
 size_t ranks_sets_needed(size_t forms);
-
-#endif

@@ -5,8 +5,7 @@
  *     ranks_write(a, "results/twenty", &error);      // ranks.csv and rank_pairs.csv
  *     ranks_answer_free(a);
  */
-#ifndef REPORT_RANKS_TABLE_H
-#define REPORT_RANKS_TABLE_H
+#pragma once
 
 #include "examples/programs/report/direction.h"
 
@@ -35,5 +34,3 @@ void ranks_print_definitions(const ranks_answer *a, const char *format, FILE *ou
 
 /* Writes ranks.csv and rank_pairs.csv. False and one line on failure. */
 bool ranks_write(const ranks_answer *a, const char *folder, tg_error *error);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * record_read (run/record.h) fills it from a run's folder, runs_read (runs_file.h) from files of other programs, whose
  * measures are any values. */
-#ifndef REPORT_RECORD_H
-#define REPORT_RECORD_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -170,5 +169,3 @@ const runlog_epoch *runlog_best_epoch(const runlog_run *run);
 
 /* The class, from 1, that a run predicts for all its test rows; 0: several, or unknown. */
 int runlog_only_answer(const runlog_run *run, size_t classes);
-
-#endif

@@ -6,8 +6,7 @@
  * The pictures are the existing .svg files of the folder, so call it after plots_draw, whose result is `drawn`: without
  * it they are of an earlier comparison and are left out.
  */
-#ifndef REPORT_REPORT_H
-#define REPORT_REPORT_H
+#pragma once
 
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/runlog.h"
@@ -27,5 +26,3 @@ bool report_write(const char *folder, const report *r, tg_error *error);
 /* The time of the next report of a running program, in seconds of jobs_clock, if the last one took from `begin` to
  * `end`: after a second, or later if reports would take too large a share of the time. */
 double report_next(double begin, double end);
-
-#endif

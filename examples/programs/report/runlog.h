@@ -44,8 +44,7 @@
  * Unfinished runs are in runs.csv and curves.csv with their epochs so far, and in no average; but if no run of an
  * activation has finished, bands.csv has its unfinished runs.
  */
-#ifndef REPORT_RUNLOG_H
-#define REPORT_RUNLOG_H
+#pragma once
 
 #include "examples/programs/report/comparison.h"
 
@@ -148,5 +147,3 @@ bool runlog_check_measures(const char *names, tg_error *error);
 
 /* The same of measures that the data does not have: AUC, unless there are two classes. */
 bool runlog_fit_measures(const runlog_about *about, tg_error *error);
-
-#endif

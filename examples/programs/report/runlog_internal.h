@@ -1,6 +1,5 @@
 /* The content of a runlog, and the summary from which its files and its table are made. */
-#ifndef REPORT_RUNLOG_INTERNAL_H
-#define REPORT_RUNLOG_INTERNAL_H
+#pragma once
 
 #include "examples/programs/report/runlog.h"
 #include "examples/programs/report/memory.h"
@@ -75,5 +74,3 @@ void runlog_print_options(const void *log, FILE *to);
 
 /* A field of a CSV file: ",0.0123" with nine significant digits, enough to restore every float. */
 void runlog_number_field(FILE *to, double number);
-
-#endif

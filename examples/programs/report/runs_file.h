@@ -21,8 +21,7 @@
  * of a group are numbered in order. Groups, seeds and folds are texts. An empty cell means no value; NaN and inf mean
  * that the run diverged; another word among the numbers of a measure is an error with its line and column.
  */
-#ifndef REPORT_RUNS_FILE_H
-#define REPORT_RUNS_FILE_H
+#pragma once
 
 #include "examples/programs/report/chart.h"
 #include "examples/programs/report/comparison.h"
@@ -58,5 +57,3 @@ void runs_free(runs_file *from);
 
 /* The curves of a measure for chart_write, to be freed. */
 chart_line *runs_lines(const runs_file *from, int measure);
-
-#endif

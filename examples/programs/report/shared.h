@@ -1,6 +1,5 @@
 /* Files that come with the programs: scripts of plots/, studies. */
-#ifndef REPORT_SHARED_H
-#define REPORT_SHARED_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -10,5 +9,3 @@ bool shared_find(const char *kind, const char *file, char folder[PATH_MAX]);
 
 /* True if FOLDER/NAME is a regular file that is not empty. */
 bool shared_is_file(const char *folder, const char *name);
-
-#endif

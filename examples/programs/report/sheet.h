@@ -10,8 +10,7 @@
  *     sheet_free(s);
  *
  * Cells are separated by |. */
-#ifndef REPORT_SHEET_H
-#define REPORT_SHEET_H
+#pragma once
 
 #include "examples/programs/report/files.h"
 
@@ -41,5 +40,3 @@ void sheet_print(const sheet *s, FILE *out);
 /* Writes report.html, with embedded pictures, and report.md into the folder; `command` repeats it. Leaves
  * out pictures unless they have been `drawn`, as existing ones show earlier numbers. On failure false and one line. */
 bool sheet_write(const sheet *s, const char *folder, const char *command, bool drawn, tg_error *error);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Results that are undefined for few values (the deviation of one, the mean of none) are NaN. A NaN among the values
  * makes the results NaN: a diverged run never disappears in an average.  */
-#ifndef REPORT_STATISTICS_H
-#define REPORT_STATISTICS_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -138,5 +137,3 @@ double statistics_student_quantile(double probability, double degrees);
 /* The regularised incomplete beta function I_x(a, b) for a, b > 0 and x in [0, 1]; NaN elsewhere.
  * Continued fraction DLMF 8.17.22, evaluated with Lentz's method. */
 double statistics_incomplete_beta(double x, double a, double b);
-
-#endif

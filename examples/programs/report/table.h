@@ -17,8 +17,7 @@
  * nothing is cut: columns with `least` are wrapped, `optional` ones are left out, and columns that still do not fit are
  * printed below, with the first columns repeated.
  */
-#ifndef REPORT_TABLE_H
-#define REPORT_TABLE_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -93,5 +92,3 @@ void table_csv_text(FILE *out, const char *text);
 
 /* The same without cleaning the text. */
 void table_csv_exact(FILE *out, const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* The content of a table, for the files that print it. */
-#ifndef REPORT_TABLE_INTERNAL_H
-#define REPORT_TABLE_INTERNAL_H
+#pragma once
 
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/table.h"
@@ -48,5 +47,3 @@ bool table_is_right(const table *t, int column);
 char *table_in_ascii(const char *text);
 
 void table_print_on_terminal(const table *t, FILE *out);
-
-#endif

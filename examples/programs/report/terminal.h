@@ -5,8 +5,7 @@
  *
  * Read from the environment each time, so it follows a window that is resized. Needs no setlocale in the program.
  */
-#ifndef REPORT_TERMINAL_H
-#define REPORT_TERMINAL_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -33,5 +32,3 @@ void terminal_wrap_output(FILE *out, void (*write)(const void *context, FILE *to
 /* Prints an error on standard error, in a line: "compare: --config: ..."; `about` may be NULL. Control characters in
  * the message, from files or arguments, become '?'. */
 void terminal_say(const char *program, const char *about, const char *message);
-
-#endif

@@ -12,8 +12,7 @@
  *     // gelu_exact against relu: test accuracy +1.2 points (0.3 to 2.1), better in 9 of 10 seeds:
  *     // significant, p = 0.01.
  */
-#ifndef REPORT_VERDICT_H
-#define REPORT_VERDICT_H
+#pragma once
 
 #include "examples/programs/report/statistics.h"
 
@@ -58,5 +57,3 @@ void verdict_headline(const char *const names[], const int of[], int count, cons
 /* True if a validation loss was still falling when training ended: the best of the last quarter of the epochs, at least
  * one, is more than 1 % below the best before. False for fewer than three epochs. */
 bool verdict_still_falls(const double losses[], int count);
-
-#endif

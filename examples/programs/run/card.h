@@ -6,8 +6,7 @@
  *     ...
  *     tg_card_free(card);
  */
-#ifndef RUN_CARD_H
-#define RUN_CARD_H
+#pragma once
 
 #include "examples/programs/run/source.h"
 
@@ -35,5 +34,3 @@ bool card_adopt(run_spec *settings, tg_card **theirs, tg_error *error);
  * model accepts another activation. */
 bool card_start(const run_spec *settings, tg_model *model, const run_source *from, const tg_card *ours,
                 const tg_card *theirs, tg_error *error);
-
-#endif

@@ -10,8 +10,7 @@
  * image, for texts the frequencies of characters in the training text (of pairs: in its targets). A character that is
  * not in there counts once, as a class does (card.c). The measures are those of tally.h.
  */
-#ifndef RUN_CONSTANT_H
-#define RUN_CONSTANT_H
+#pragma once
 
 #include "examples/programs/run/card.h"
 #include "examples/programs/run/tally.h"
@@ -38,5 +37,3 @@ runlog_measures constant_end(constant *k);
  * images, may be NULL. False without memory. */
 bool constant_measure(const tg_card *c, const run_source *from, const tg_fit_rows *rows, tally_rows *each,
                       runlog_measures *m);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Every option of a run that is a number or a choice takes a list of values here; all combinations are tried.
  */
-#ifndef RUN_EXPERIMENT_H
-#define RUN_EXPERIMENT_H
+#pragma once
 
 #include "examples/programs/report/runlog.h"
 #include "examples/programs/run/search.h"
@@ -148,5 +147,3 @@ int data_sets_count(int argc, char *const *argv);
 /* Compares on all of them. Returns the status of the program: that of the first comparison that fails, if one does, and
  * of a signal that interrupts it. */
 int data_sets_compare(int argc, char **argv);
-
-#endif

@@ -19,8 +19,7 @@
  *     calibration error   T + s d - (sum over the bins of s S) / W,  d = confidence - hit,  in each bin S = sum of w d,
  *                         s = erf(S / sqrt(2 sum of w^2 d^2)): the mean slope of |S|, which bends at 0, where S is normal
  */
-#ifndef RUN_INFLUENCE_H
-#define RUN_INFLUENCE_H
+#pragma once
 
 #include "examples/programs/run/card.h"
 
@@ -45,5 +44,3 @@ typedef struct influence_rows {
 
 /* [INFLUENCES, count], NaN for measures that the task or these rows do not have; to be freed, NULL without memory. */
 double *influence(const tg_card *c, const influence_rows *rows);
-
-#endif

@@ -28,8 +28,7 @@
  * The program must have no threads (system/child.h). On Windows it is started again for each job, which is found by its
  * name: what comes before jobs_run must have no effect when it is done twice.
  */
-#ifndef RUN_JOBS_H
-#define RUN_JOBS_H
+#pragma once
 
 #include "examples/programs/run/progress.h"
 
@@ -80,5 +79,3 @@ typedef struct {
 
 /* Runs all jobs and returns when the last child has ended. */
 jobs_outcome jobs_run(const jobs_config *config);
-
-#endif

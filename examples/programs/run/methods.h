@@ -2,8 +2,7 @@
  *
  *     methods_print(&e, "compare --data digits", file);
  */
-#ifndef RUN_METHODS_H
-#define RUN_METHODS_H
+#pragma once
 
 #include "examples/programs/run/experiment.h"
 
@@ -13,5 +12,3 @@ void methods_print(const experiment *e, const char *command, FILE *to);
 
 /* "Software. tapegrad 0.9.0; the command: compare ..." */
 void methods_print_software(const char *command, FILE *to);
-
-#endif

@@ -6,8 +6,7 @@
  *     tg_tensor y = tg_model_forward(model, x, NULL);
  *     tg_model_free(model);
  */
-#ifndef RUN_NET_H
-#define RUN_NET_H
+#pragma once
 
 #include "examples/programs/run/options.h"
 
@@ -76,5 +75,3 @@ tg_model *net_join(net_spec *spec, tg_model *const nets[], int count, tg_error *
 
 /* The model as an mlp; NULL if it is another kind. */
 const tg_mlp *net_mlp(const tg_model *model);
-
-#endif

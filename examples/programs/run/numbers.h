@@ -11,8 +11,7 @@
  *     train_loss_10, val_loss_10, test_loss_10    after the epochs that are asked for
  *     steps_to_2.451  the first step at which the mean training loss of the last 20 steps is at most this; none if none
  */
-#ifndef RUN_NUMBERS_H
-#define RUN_NUMBERS_H
+#pragma once
 
 #include <jansson.h>
 #include "examples/programs/system/standard.h"
@@ -21,5 +20,3 @@
  * a list of epochs, and "reach", a list of losses. NULL without a concluded run, or with one line if it cannot be
  * read. */
 json_t *run_numbers(const char *folder, const json_t *asked, tg_error *error);
-
-#endif

@@ -14,8 +14,7 @@
  * A wrong option ends the program with status 2 and one line that names the option, what it was given and what was
  * expected. Texts point into argv.
  */
-#ifndef RUN_OPTIONS_H
-#define RUN_OPTIONS_H
+#pragma once
 
 #include <jansson.h>
 #include "examples/programs/system/standard.h"
@@ -124,5 +123,3 @@ void options_record(const program_option *table, const void *settings, json_t *o
 void options_print_word(const char *word, FILE *to);
 void options_print_command(const void *argv, FILE *to);
 char *options_command(char *const *argv);
-
-#endif

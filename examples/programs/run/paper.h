@@ -5,8 +5,7 @@
  *
  *     \usepackage{booktabs,graphicx}                    % in the paper
  *     \input{paper/table}  \includegraphics{paper/loss} */
-#ifndef RUN_PAPER_H
-#define RUN_PAPER_H
+#pragma once
 
 #include "plots/plots.h"
 
@@ -30,5 +29,3 @@ void paper_remove(const char *out);
 
 /* True if the path is that of such a file. */
 bool paper_has(const char *out, const char *path);
-
-#endif

@@ -8,8 +8,7 @@
  *     jobs_outcome outcome = pool_train(&all, &(jobs_config){.at_once = 2, .out = stderr});
  *     pool_free(&all);
  */
-#ifndef RUN_POOL_H
-#define RUN_POOL_H
+#pragma once
 
 #include "examples/programs/run/experiment.h"
 #include "examples/programs/run/run.h"
@@ -64,5 +63,3 @@ void pool_read(const pool *all, runlog *log);
 jobs_outcome pool_train(pool *all, const jobs_config *how);
 
 void pool_free(pool *all);
-
-#endif

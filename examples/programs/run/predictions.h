@@ -12,8 +12,7 @@
  *     predictions.csv     row, split, loss, the right answer (true_class, or true_NAME of each target in its own
  *                         unit) and the columns of `predict --probabilities`, of every row of all splits
  */
-#ifndef RUN_PREDICTIONS_H
-#define RUN_PREDICTIONS_H
+#pragma once
 
 #include "examples/programs/run/card.h"
 #include "examples/programs/run/tally.h"
@@ -34,5 +33,3 @@ typedef struct predictions {
 /* Write rows.csv of one split, and predictions.csv of all, into a run's folder. */
 bool predictions_write_rows(const predictions *p, runlog_split split, const char *folder, tg_error *error);
 bool predictions_write(const predictions *p, const char *folder, tg_error *error);
-
-#endif

@@ -21,8 +21,7 @@
  * No cleanup is needed when the program is killed: the cursor is hidden only within the single write of a repaint.
  * NO_COLOR and TERM=dumb are respected, characters are ASCII unless the locale is UTF-8, lines fit the window.
  */
-#ifndef RUN_PROGRESS_H
-#define RUN_PROGRESS_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -68,5 +67,3 @@ void progress_point(progress *view, double loss);
 
 /* "0:26", "1h02m" or "4d03h", at most 6 characters; "-:--" for NaN. */
 const char *progress_duration(double seconds, char text[32]);
-
-#endif

@@ -10,8 +10,7 @@
  * A program that is killed loses at most the current epoch, and no finished run. After a power failure a run with
  * incomplete files counts as unfinished: it continues from its last complete state, or starts over.
  */
-#ifndef RUN_RECORD_H
-#define RUN_RECORD_H
+#pragma once
 
 #include "examples/programs/report/events.h"
 
@@ -105,5 +104,3 @@ bool record_put_surface(const char *folder, const double *numbers, int points, t
 
 /* Writes the results, and the number of their epochs. */
 bool record_conclude(const char *folder, const runlog_run *results, tg_error *error);
-
-#endif

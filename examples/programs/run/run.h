@@ -16,8 +16,7 @@
  * last.safetensors, which is at most one epoch old, or two seconds if epochs are shorter. Later lines of the other
  * files are cut off. The run ends with the same numbers as one that was never killed.
  */
-#ifndef RUN_RUN_H
-#define RUN_RUN_H
+#pragma once
 
 #include "examples/programs/report/events.h"
 #include "examples/programs/run/record.h"
@@ -119,5 +118,3 @@ void run_noise(trainer *r, runlog_run *results);
 /* Adds the test loss with each activation of --test-as, or with weights of each format, in place of the net's own. A
  * net that was trained again has none. */
 void run_variants(trainer *r, runlog_run *results);
-
-#endif

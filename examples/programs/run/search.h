@@ -13,8 +13,7 @@
  *
  * search_briefly is another search, of three points.
  */
-#ifndef RUN_SEARCH_H
-#define RUN_SEARCH_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -61,5 +60,3 @@ bool search_tries(const search *s, int activation, search_point point);
 
 /* The values of one as a list: "0.25,1". */
 void search_list(const search *s, int which, char *text, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  *     ... from.train, from.valid, from.test (count 0: none) ...
  *     source_free(&from);
  */
-#ifndef RUN_SOURCE_H
-#define RUN_SOURCE_H
+#pragma once
 
 #include "examples/programs/data/feed.h"
 #include "examples/programs/report/runlog.h"
@@ -129,5 +128,3 @@ void source_free(run_source *from);
 
 /* Describes the data in a line or two; `split` is a sentence about the split of the rows, or NULL. */
 void source_describe(const run_spec *s, const run_source *from, const char *split, FILE *out);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The JSON form is in config.json of a run's folder; two runs with equal forms are the same run.
  */
-#ifndef RUN_SPEC_H
-#define RUN_SPEC_H
+#pragma once
 
 #include "examples/programs/run/net.h"
 
@@ -99,5 +98,3 @@ const char *run_spec_judged_otherwise(const run_spec *a, const run_spec *b);
  * is one run. */
 enum { RUN_NAME = 160 };
 void run_spec_name(const run_spec *s, const json_t *lists, const run_spec *defaults, char name[RUN_NAME]);
-
-#endif

@@ -11,8 +11,7 @@
  * A process with --part trains its runs and shows no results; the same command without it does, when the parts have
  * ended, and trains what they have left.
  */
-#ifndef RUN_SWEEP_H
-#define RUN_SWEEP_H
+#pragma once
 
 #include "examples/programs/run/options.h"
 
@@ -41,5 +40,3 @@ bool sweep_has(const sweep *s, int run);
 
 /* True without --part. */
 bool sweep_is_whole(const sweep *s);
-
-#endif

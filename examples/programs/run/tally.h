@@ -10,8 +10,7 @@
  * those of the trainer and of `predict` agree to the last digit. With weights of rows every measure is scikit-learn's
  * with sample_weight; weights of classes (of the card) are for the loss only.
  */
-#ifndef RUN_TALLY_H
-#define RUN_TALLY_H
+#pragma once
 
 #include "examples/programs/report/runlog.h"
 #include "examples/programs/run/card.h"
@@ -83,5 +82,3 @@ void tally_print(const tg_card *c, const char *split, const runlog_measures *m, 
 /* A confusion matrix of up to 12 classes, [classes, classes]: a line for each label, a column for each prediction.
  * Before it, of any number of classes, a line if all rows are predicted as one of several. */
 void tally_print_confusion(const tg_card *c, const double *confusion, FILE *out);
-
-#endif

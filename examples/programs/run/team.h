@@ -8,8 +8,7 @@
  *     ... tg_fit_config.communicator = team_communicator() ...
  *     return team_end(status);
  */
-#ifndef RUN_TEAM_H
-#define RUN_TEAM_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -32,5 +31,3 @@ bool team_is_possible(void);
 
 /* The exit status. After a failure the other processes are ended. */
 int team_end(int status);
-
-#endif

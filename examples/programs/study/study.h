@@ -9,8 +9,7 @@
  * docs/studies.md describes the file. The exit status is 0; 1 where a run failed or a result could not be written; 2
  * where the study could not begin; signals_status() where it was interrupted.
  */
-#ifndef STUDY_STUDY_H
-#define STUDY_STUDY_H
+#pragma once
 
 #include "examples/programs/report/sheet.h"
 #include "examples/programs/report/statistics.h"
@@ -149,5 +148,3 @@ typedef struct study_claim {
     bool inside; /* the estimate lies in the range */
 } study_claim;
 const char *study_verdict(const study_claim *c);
-
-#endif

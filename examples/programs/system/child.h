@@ -17,8 +17,7 @@
  *
  * Children end with their parent, however it ends. Ctrl-C is for the parent, which decides when they end.
  */
-#ifndef SYSTEM_CHILD_H
-#define SYSTEM_CHILD_H
+#pragma once
 
 #include <signal.h>
 #include "examples/programs/system/standard.h"
@@ -71,5 +70,3 @@ void child_stop(const child *c, bool now);
 
 /* Closes our end of the pipe, also that of another child which a fork has inherited. */
 void child_close(child *c);
-
-#endif

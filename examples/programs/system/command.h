@@ -9,8 +9,7 @@
  * It runs in a shell, in its own process group, which is killed by command_stop or when this program ends. Its standard
  * error is ours. Ctrl-C ends the waiting (system/signals.h).
  */
-#ifndef SYSTEM_COMMAND_H
-#define SYSTEM_COMMAND_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -42,5 +41,3 @@ bool command_fail(command_pipe *c, const char *format, ...);
 
 /* Waits up to a second for the program to end, then kills it and all that it started. NULL is allowed. */
 void command_stop(command_pipe *c);
-
-#endif

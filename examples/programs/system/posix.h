@@ -6,8 +6,7 @@
  * Paths are UTF-8 and may be written with '/' everywhere. On Windows there are no links and no named pipes, and files
  * are read and written as bytes, so that they are the same as on other systems.
  */
-#ifndef SYSTEM_POSIX_H
-#define SYSTEM_POSIX_H
+#pragma once
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -110,7 +109,5 @@ int fnmatch(const char *pattern, const char *text, int flags);
 #include <fnmatch.h>
 
 bool system_pipe(int ends[2]); /* its ends are closed when another program is started */
-
-#endif
 
 #endif

@@ -11,8 +11,7 @@
  * Signals that are ignored, because of nohup or a shell's background job, stay ignored. A second signal has its
  * original effect at once, except SIGHUP, of which a closed terminal may send several.
  */
-#ifndef SYSTEM_SIGNALS_H
-#define SYSTEM_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 
@@ -41,5 +40,3 @@ int signals_caught(void);
 /* The exit status of an interrupted program, as shells define it: 128 plus the number of the last noted signal, or of
  * SIGINT if only a child received one. */
 int signals_status(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* The headers of C and of the library, for all files of the programs: what else a file includes says which parts of the
  * programs it stands on. */
-#ifndef SYSTEM_STANDARD_H
-#define SYSTEM_STANDARD_H
+#pragma once
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,5 +16,3 @@
 #include <string.h>
 #include <tapegrad.h>
 #include <time.h>
-
-#endif

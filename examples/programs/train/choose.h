@@ -5,8 +5,7 @@
  *         return c.interrupted ? signals_status() : fail(error.text);
  *     spec.lr = c.chosen.at[SEARCH_RATE];
  */
-#ifndef TRAIN_CHOOSE_H
-#define TRAIN_CHOOSE_H
+#pragma once
 
 #include "examples/programs/run/search.h"
 #include "examples/programs/run/source.h"
@@ -26,5 +25,3 @@ typedef struct choice {
 /* Finds the point with the lowest validation loss, that of the net before a refit. False with one line on failure, and
  * if a signal stopped it; then the same call continues. */
 bool choose(choice *c, tg_error *error);
-
-#endif

@@ -7,8 +7,7 @@
  *     inputs_keep_answered(&rows, &card);                    // from here on: rows.labels or rows.y for every row
  *     inputs_free(&rows);
  */
-#ifndef TRAIN_INPUTS_H
-#define TRAIN_INPUTS_H
+#pragma once
 
 #include "examples/programs/run/card.h"
 
@@ -44,5 +43,3 @@ bool inputs_load(const char *spec, const inputs_options *options, const tg_card 
 /* Removes the rows without an answer. */
 void inputs_keep_answered(inputs *rows, const tg_card *c);
 void inputs_free(inputs *rows);
-
-#endif

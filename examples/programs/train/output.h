@@ -5,8 +5,7 @@
  *     profile_print(tape, seconds_of_a_step, stdout);
  *     sample_write(model, &(tg_generate_options){.length = 400, .temperature = 0.8, .top = 40}, &rng, stdout, &error);
  */
-#ifndef TRAIN_OUTPUT_H
-#define TRAIN_OUTPUT_H
+#pragma once
 
 #include "examples/programs/system/standard.h"
 
@@ -28,5 +27,3 @@ typedef struct sample_score {
  * False and one line, which names the line of `path`, on an error. */
 bool sample_pairs(const tg_model *model, const char *path, char *text, int beams, bool both, long most, FILE *to,
                   sample_score *score, tg_error *error);
-
-#endif

@@ -296,6 +296,8 @@ static int show_results(session *c)
     if (!fine)
         terminal_say("compare", NULL, error.text);
     const plots_outcome drawn = fine && !s->no_plots ? draw(c, log) : PLOTS_NOTHING;
+    if (fine && s->no_plots)
+        plots_remove(s->out);
     runlog_print_table_as(log, c->e.settings.format, stdout);
     c->drawn = drawn == PLOTS_DRAWN;
     const bool papered = !fine || !c->e.settings.paper || write_paper(c, log);

@@ -397,6 +397,8 @@ static int show_results(training *t)
         !profile_print(r->tape, r->step_seconds / (double)r->timed_steps, stdout))
         fail("no operation was timed");
     const plots_outcome drawn = best && !s->no_plots ? draw(t) : PLOTS_NOTHING;
+    if (s->no_plots)
+        plots_remove(s->out);
     t->drawn = drawn == PLOTS_DRAWN;
     t->reported = !s->report || write_report(t, t->drawn, false);
     if (!s->report)

@@ -1,7 +1,6 @@
 #include "plots/plots.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
-#include "examples/programs/report/shared.h"
 #include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/system/child.h"

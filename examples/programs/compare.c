@@ -8,7 +8,6 @@
 #include "examples/programs/report/columns.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/run/experiment.h"
-#include "examples/programs/run/methods.h"
 #include "examples/programs/run/paper.h"
 #include "examples/programs/run/pool.h"
 #include "examples/programs/data/words.h"

@@ -3,7 +3,6 @@
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
-#include "examples/programs/report/shared.h"
 #include "examples/programs/system/signals.h"
 #include "examples/programs/report/terminal.h"
 #include "examples/programs/study/study.h"

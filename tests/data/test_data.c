@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/programs/data/feed.h"
+#include "examples/programs/data/dataset.h"
 
 Suite *data_suite(void);
 

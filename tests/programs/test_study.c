@@ -1,7 +1,7 @@
 /* The program `study`: its quick versions, that it continues after a stop, and the numbers in its reports. */
-#include "examples/programs/data/feed.h"
+#include "examples/programs/data/dataset.h"
 #include "examples/programs/report/statistics.h"
-#include "examples/programs/run/numbers.h"
+#include "examples/programs/run/record.h"
 #include "examples/programs/study/study.h"
 #include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"

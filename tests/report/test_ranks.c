@@ -1,5 +1,4 @@
 /* Ranks over data sets against SciPy, counts of all signs, and simulations without a difference. */
-#include "examples/programs/report/ranks_table.h"
 
 #include "examples/programs/report/ranks.h"
 #include "examples/programs/report/statistics.h"

@@ -1,7 +1,6 @@
 /* Tables, verdicts and comparisons in their printed form. */
 #include "autograd/rng.h"
 #include "examples/programs/report/comparison.h"
-#include "examples/programs/report/chart.h"
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/terminal.h"

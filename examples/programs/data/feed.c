@@ -1,4 +1,4 @@
-#include "examples/programs/data/feed.h"
+#include "examples/programs/data/dataset.h"
 
 static bool fill(void *context, const int32_t *rows, int64_t count, tg_rng *rng, void *const *columns)
 {

@@ -15,7 +15,7 @@ flags="-O3 -sSUPPORT_LONGJMP=wasm -msimd128 -ffp-contract=off -fopenmp-simd -fno
 # What the header declares is exported. Readers of files, which the table of data sets names, stay undefined.
 exports=$(sed -n 's/^[a-z].*[ *]\(playground_[a-z_]*\)(.*/_\1/p' examples/programs/playground/playground.h | paste -sd,)
 "$emcc" $flags -D_GNU_SOURCE -I. -I"$folder" -o "$work/playground.wasm" \
-    examples/programs/playground/*.c examples/programs/data/kinds.c examples/programs/data/generate.c examples/programs/data/glyphs.c "$work/tapegrad.o" \
+    examples/programs/playground/*.c examples/programs/data/generate.c examples/programs/data/glyphs.c "$work/tapegrad.o" \
     -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sERROR_ON_UNDEFINED_SYMBOLS=0 -sEXPORTED_FUNCTIONS="$exports" \
     2>"$work/messages" && ! grep -v 'undefined symbol: dataset_' "$work/messages" >&2 || { cat "$work/messages" >&2; exit 1; }
 

@@ -1,4 +1,3 @@
-#include "examples/programs/report/chart.h"
 
 #include "examples/programs/report/html.h"
 

@@ -1,7 +1,7 @@
 /* Groups beside the constant prediction, in words. */
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
-#include "examples/programs/report/comparison_internal.h"
+#include "examples/programs/report/comparison_view.h"
 
 const comparison_group *comparison_with_constant(const comparison *c, const comparison_group *groups, int count,
                                                  int measure)

@@ -1,4 +1,4 @@
-#include "examples/programs/report/comparison_internal.h"
+#include "examples/programs/report/comparison_view.h"
 
 #include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"

@@ -1,4 +1,3 @@
-#include "examples/programs/report/ranks_table.h"
 
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"

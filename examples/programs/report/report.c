@@ -1,5 +1,4 @@
 #include "examples/programs/report/report.h"
-#include "examples/programs/report/chart.h"
 #include "examples/programs/report/html.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/runlog_internal.h"

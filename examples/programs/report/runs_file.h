@@ -23,7 +23,7 @@
  */
 #pragma once
 
-#include "examples/programs/report/chart.h"
+#include "examples/programs/report/html.h"
 #include "examples/programs/report/comparison.h"
 #include "examples/programs/report/memory.h"
 

@@ -1,4 +1,4 @@
-#include "examples/programs/report/shared.h"
+#include "examples/programs/report/files.h"
 
 #include "examples/programs/system/posix.h"
 

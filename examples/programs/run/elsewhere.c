@@ -1,5 +1,5 @@
 /* `compare --runs`: results of other programs, shown like our own. */
-#include "examples/programs/run/methods.h"
+#include "examples/programs/run/experiment.h"
 #include "examples/programs/run/paper.h"
 
 #include "examples/programs/data/words.h"

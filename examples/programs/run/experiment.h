@@ -147,3 +147,12 @@ int data_sets_count(int argc, char *const *argv);
 /* Compares on all of them. Returns the status of the program: that of the first comparison that fails, if one does, and
  * of a signal that interrupts it. */
 int data_sets_compare(int argc, char **argv);
+
+/* ---- the text of a paper on how a comparison was made (methods.c) ---- */
+
+/* The methods of a comparison but for its tests: data and split, nets and training, the choice of the epoch and of
+ * learning rate and scale, version, seeds and command. */
+void methods_print(const experiment *e, const char *command, FILE *to);
+
+/* "Software. tapegrad 0.9.0; the command: compare ..." */
+void methods_print_software(const char *command, FILE *to);

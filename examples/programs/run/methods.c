@@ -1,4 +1,5 @@
-#include "examples/programs/run/methods.h"
+/* The text of a paper on how a comparison was made. Each sentence comes from the options of the runs. */
+#include "examples/programs/run/experiment.h"
 
 #include "examples/programs/data/words.h"
 

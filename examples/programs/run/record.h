@@ -60,6 +60,13 @@ bool record_results(const char *folder, runlog_run *run, tg_error *error);
 /* The results as result.json has them. */
 json_t *record_json(const runlog_run *run);
 
+/* ---- for studies (numbers.c) ---- */
+
+/* The results of the run in a folder, with these numbers where they are measured and finite. `asked` may have "after",
+ * a list of epochs, and "reach", a list of losses. NULL without a concluded run, or with one line if it cannot be
+ * read. */
+json_t *run_numbers(const char *folder, const json_t *asked, tg_error *error);
+
 /* ---- for the trainer ---- */
 
 /* The losses of steps that are not in steps.csv yet, as an entry of it is the mean of several. */

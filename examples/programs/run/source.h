@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "examples/programs/data/feed.h"
+#include "examples/programs/data/dataset.h"
 #include "examples/programs/report/runlog.h"
 #include "examples/programs/run/spec.h"
 

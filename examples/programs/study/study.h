@@ -128,7 +128,7 @@ void study_put(study_part *p, const char *name, const json_t *values);
 double study_refuse(study_part *p, const char *what, const char *why);
 
 /* The number of a formula, which is a template; NaN if one of its names has none. NaN, and the part is broken, if it is
- * no formula (numbers.c). And that of a name: a value, or one of "numbers" of the study, or else a formula itself. */
+ * no formula (cells.c). And that of a name: a value, or one of "numbers" of the study, or else a formula itself. */
 double study_formula(study_part *p, const char *formula, const json_t *values);
 double study_number(study_part *p, const char *name, const json_t *values);
 

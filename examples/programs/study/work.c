@@ -4,7 +4,7 @@
 #include "examples/programs/data/csv.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/memory.h"
-#include "examples/programs/run/numbers.h"
+#include "examples/programs/run/record.h"
 #include "examples/programs/study/study.h"
 #include "examples/programs/system/child.h"
 

@@ -2,6 +2,7 @@
 #include "tests/support/tensors.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 Suite *blocks_suite(void);
@@ -232,6 +233,87 @@ START_TEST(null_and_inert_arguments_are_survived)
 }
 END_TEST
 
+/* ---- every layer and model on tensors that are not for it ---- */
+
+/* A sample of a layer or a model, made for x of this shape. */
+typedef struct subject {
+    tg_layer layer;
+    void *memory;
+    tg_model *model;
+} subject;
+
+static subject make(const tg_layer_kind *layer, const tg_model_kind *model, int sample, const tg_shape *shape)
+{
+    subject s = {.memory = calloc(1, (layer ? layer->size : model->config_size) + 1)};
+    const tg_rng rng = tg_rng_seed(1);
+    if (layer)
+        s.layer = layer->add(s.memory, set, layer->name, shape, sample);
+    else {
+        model->configure(s.memory, shape, sample);
+        s.model = tg_model_new(model, &rng, s.memory);
+    }
+    return s;
+}
+
+static tg_tensor run(const subject *s, const tg_layer_sample *sample, tg_tensor x)
+{
+    tg_rng training = tg_rng_seed(2);
+    tg_layer_pass pass = {.training = sample->training ? &training : NULL};
+    return s->model ? tg_model_forward_with(s->model, x, &pass) : s->layer.kind->forward(&s->layer, x, &pass);
+}
+
+/* Each gives a result, which has a derivative, or an error. */
+static void expect_no_surprise(const subject *s, const tg_layer_sample *sample, tg_tensor x)
+{
+    const bool given = tg_ok(x);
+    const tg_tensor y = run(s, sample, x);
+    ck_assert(given || !tg_ok(y));
+    ck_assert_msg(tg_ok(y) || !given || tg_tape_error(tape), "%s: neither a result nor an error", sample->about);
+    if (tg_ok(y) && tg_dtype_of(y) != TG_I32)
+        tg_backward(tg_sum(y));
+    tg_tape_clear_error(tape);
+    tg_tape_reset(tape);
+}
+
+static void try_sample(const tg_layer_kind *layer, const tg_model_kind *model, int number)
+{
+    const tg_layer_sample *sample = &(layer ? layer->samples : model->samples)[number];
+    for (const tg_shape *shape = sample->shapes; shape->rank > 0; shape++) {
+        tg_parameters_free(set);
+        set = tg_parameters_new(TG_F64);
+        const subject s = make(layer, model, number, shape);
+        expect_no_surprise(&s, sample, TG_NONE);
+        for (tg_dtype type = TG_F32; type <= TG_I32; type++)
+            for (int number_of = -1; number_of <= 6; number_of += 7) { /* as an index out of range */
+                expect_no_surprise(&s, sample, tg_full(tape, type, *shape, number_of));
+                for (int axis = 0; axis < shape->rank; axis++)
+                    for (int64_t size = 0; size <= 1; size++) {
+                        tg_shape other = *shape;
+                        other.dim[axis] = size;
+                        expect_no_surprise(&s, sample, tg_full(tape, type, other, number_of));
+                    }
+                tg_shape fewer = *shape, more = *shape;
+                fewer.rank--;
+                more.dim[more.rank++] = 1;
+                expect_no_surprise(&s, sample, tg_full(tape, type, fewer, number_of));
+                expect_no_surprise(&s, sample, tg_full(tape, type, more, number_of));
+            }
+        tg_model_free(s.model);
+        free(s.memory);
+    }
+}
+
+START_TEST(no_layer_and_no_model_stumbles_over_a_tensor_that_is_not_for_it)
+{
+    for (int i = 0; tg_layer_kind_at(i); i++)
+        for (int number = 0; tg_layer_kind_at(i)->samples[number].about; number++)
+            try_sample(tg_layer_kind_at(i), NULL, number);
+    for (int i = 0; tg_model_kind_at(i); i++)
+        for (int number = 0; tg_model_kind_at(i)->samples[number].about; number++)
+            try_sample(NULL, tg_model_kind_at(i), number);
+}
+END_TEST
+
 Suite *blocks_suite(void)
 {
     Suite *suite = suite_create("blocks");
@@ -244,6 +326,7 @@ Suite *blocks_suite(void)
     tcase_add_test(tests, what_cannot_be_is_an_error_in_words);
     tcase_add_test(tests, batch_norm_refuses_other_channels_and_a_replay_of_its_training);
     tcase_add_test(tests, null_and_inert_arguments_are_survived);
+    tcase_add_test(tests, no_layer_and_no_model_stumbles_over_a_tensor_that_is_not_for_it);
     suite_add_tcase(suite, tests);
     return suite;
 }

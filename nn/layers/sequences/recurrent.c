@@ -180,6 +180,8 @@ static tg_tensor transposed(tg_tensor x)
 /* From W x + b, and + c if the cell adds both, [positions, batch, gates]. */
 static tg_tensor run(const tg_recurrent *r, tg_tensor all, tg_tensor padding, tg_recurrent_state *state)
 {
+    if (!tg_ok(all)) /* an operation before has failed: there are no positions to divide into segments */
+        return TG_NONE;
     const int64_t positions = tg_dim(all, 0), batch = tg_dim(all, 1), hidden = r->config.hidden,
                   segment = r->config.segment > 0 && r->config.segment < positions ? r->config.segment : positions;
     const int states = cells[r->config.cell].states;

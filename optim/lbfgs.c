@@ -176,7 +176,7 @@ static void put_values(tg_lbfgs *l, double t)
     tg_parameters_changed(l->parameters);
 }
 
-/* Copies the gradient; zeros for parameters that no backward pass reached or that are not trained. */
+/* Takes the gradient, and clears it; zeros for parameters that no backward pass reached or that are not trained. */
 static void read_gradient(tg_lbfgs *l, double *gradient)
 {
     const void *gradients = tg_parameters_gradients(l->parameters);
@@ -207,13 +207,15 @@ static bool evaluate(search *s, double t, double *gradient, point *at)
     tg_lbfgs *l = s->l;
     *at = (point){.t = t, .gradient = gradient};
     put_values(l, t);
+    tg_parameters_clear_gradients(l->parameters); /* also those from backward passes outside the search */
     l->evaluations++;
     s->trials--;
-    if (!s->loss(s->context, &at->loss)) {
+    const bool fine = s->loss(s->context, &at->loss);
+    read_gradient(l, gradient);
+    if (!fine) {
         l->error = "L-BFGS: the loss could not be computed";
         return false;
     }
-    read_gradient(l, gradient);
     if (!isfinite(at->loss) || !isfinite(largest(l, gradient)))
         at->loss = INFINITY; /* higher than any other point's */
     at->slope = dot(l, gradient, l->direction);

@@ -244,6 +244,44 @@ START_TEST(a_loss_that_fails_leaves_the_values_of_before)
 END_TEST
 
 /* Where the loss is NaN, the search steps back; it stops before that region. */
+typedef struct parabola {
+    tg_tape *tape;
+    tg_parameters *set;
+    int fails_at; /* the evaluation that fails, after its backward pass; 0: none */
+} parabola;
+
+static bool squares_of_distances(void *context, double *loss)
+{
+    parabola *p = context;
+    tg_tape_reset(p->tape);
+    const tg_tensor mean =
+        tg_mean(tg_square(tg_add_scalar(tg_parameter_tensor(p->tape, tg_parameters_at(p->set, 0)), -3)));
+    *loss = tg_item(mean);
+    return tg_backward(mean) && --p->fails_at != 0;
+}
+
+/* A backward pass adds to a gradient that is there: one from before the search, or from an evaluation that failed. */
+START_TEST(gradients_from_outside_are_not_added)
+{
+    parabola p = {.tape = tg_tape_new(), .set = tg_parameters_new(TG_F64), .fails_at = _i};
+    tg_parameter *x = tg_parameters_add(p.set, "x", TG_SHAPE(2), true);
+    tg_lbfgs *lbfgs = tg_lbfgs_new(p.set, NULL);
+    for (int runs = 0; runs <= (_i > 0); runs++) {
+        tg_tape_reset(p.tape);
+        ck_assert(tg_backward(tg_mul_scalar(tg_sum(tg_parameter_tensor(p.tape, x)), 10)));
+        tg_lbfgs_restart(lbfgs);
+        while (tg_lbfgs_step(lbfgs, squares_of_distances, &p))
+            ck_assert(!tg_parameters_have_gradient(p.set));
+        ck_assert(!tg_parameters_have_gradient(p.set));
+    }
+    ck_assert_ptr_null(tg_lbfgs_error(lbfgs));
+    ck_assert_double_eq_tol(tg_parameter_get(x, 0), 3, 1e-6);
+    tg_lbfgs_free(lbfgs);
+    tg_parameters_free(p.set);
+    tg_tape_free(p.tape);
+}
+END_TEST
+
 START_TEST(it_avoids_points_whose_loss_is_not_a_number)
 {
     valley v = new_valley();
@@ -363,6 +401,7 @@ Suite *lbfgs_suite(void)
     tcase_add_test(ends, float_parameters_converge_too);
     tcase_add_test(ends, what_is_not_trained_stays);
     tcase_add_loop_test(ends, a_loss_that_fails_leaves_the_values_of_before, 1, 40);
+    tcase_add_loop_test(ends, gradients_from_outside_are_not_added, 0, 3);
     tcase_add_test(ends, it_avoids_points_whose_loss_is_not_a_number);
     tcase_add_test(ends, wrong_use_is_an_error);
     suite_add_tcase(suite, ends);

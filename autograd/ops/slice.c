@@ -38,12 +38,10 @@ static bool slice_fits(const tg_value *out, const slice_attributes *a, const tg_
         const int64_t room = whole->dim[axis] - 1;
         if (size < 0 || step == 0)
             return tg_expected(out, "expected a step other than 0 and a size of at least 0 along axis %d", axis);
-        if (size == 0)
-            continue;
-        bool fits = first >= 0 && first <= room &&
-                    size - 1 <= (step > 0       ? (room - first) / step
-                                 : step < -room ? 0
-                                                : first / -step);
+        const bool fits = first >= 0 && first <= room + (size == 0) &&
+                          size - 1 <= (step > 0       ? (room - first) / step
+                                       : step < -room ? 0
+                                                      : first / -step);
         if (!fits)
             return tg_expected(out, "%lld elements from %lld by steps of %lld leave axis %d of size %lld",
                                (long long)size, (long long)first, (long long)step, axis, (long long)room + 1);

@@ -202,6 +202,24 @@ START_TEST(a_part_that_leads_nowhere_changes_no_bit_of_a_gradient)
 }
 END_TEST
 
+/* An empty part has a place, too: gradients of parts are joined in the order of their places. */
+START_TEST(an_empty_part_lies_within_the_tensor)
+{
+    tg_tensor x = counted(TG_F64, TG_SHAPE(5)), two = tg_narrow(x, 0, 0, 2);
+    for (int64_t start = 0; start <= 5; start++) {
+        ck_assert(tg_backward(tg_add(tg_sum(tg_square(two)), tg_sum(tg_narrow(x, 0, start, 0)))));
+        assert_shape(tg_gradient(x), TG_SHAPE(5));
+    }
+    static const int64_t outside[] = {-1, 6, 100, INT64_MAX, INT64_MIN};
+    for (int i = 0; i < 5; i++) {
+        ck_assert(!tg_ok(tg_narrow(x, 0, outside[i], 0)));
+        expect_error("0 elements from ");
+        ck_assert(!tg_ok(tg_scatter_slice(tg_narrow(x, 0, 0, 0), TG_SHAPE(outside[i]), TG_SHAPE(1), TG_SHAPE(5), 0)));
+        expect_error("leave axis 0 of size 5");
+    }
+}
+END_TEST
+
 START_TEST(padding_surrounds_and_its_gradient_is_cut_out)
 {
     tg_tensor x = counted(TG_F64, TG_SHAPE(2, 2)), y = tg_pad(x, TG_SHAPE(1, 0), TG_SHAPE(0, 2), -7), g;
@@ -375,6 +393,7 @@ Suite *shape_suite(void)
     tcase_add_test(tests, gradients_of_parts_are_joined_whatever_their_order);
     tcase_add_test(tests, the_gradient_of_a_thousand_parts_is_one_concatenation);
     tcase_add_test(tests, a_part_that_leads_nowhere_changes_no_bit_of_a_gradient);
+    tcase_add_test(tests, an_empty_part_lies_within_the_tensor);
     tcase_add_test(tests, padding_surrounds_and_its_gradient_is_cut_out);
     tcase_add_test(tests, what_was_split_is_joined_again);
     tcase_add_test(tests, stacking_makes_an_axis_anywhere);

@@ -132,7 +132,7 @@ static const char *disagreement(const tg_card *c)
                    : "the number of characters differs from the model's";
     if (images && ((int64_t)s->image_width * s->image_height != s->inputs || s->inputs < 1))
         return "the size of the images differs from the model's";
-    if (!images && (size_t)s->inputs != c->inputs)
+    if (c->inputs != (images ? 0 : (size_t)s->inputs)) /* pixels have no columns */
         return "the number of inputs differs from the model's";
     if (c->task == TG_CARD_CLASSES && (size_t)s->outputs != c->classes)
         return "the number of classes differs from the model's outputs";
@@ -397,7 +397,7 @@ void tg_card_decode(const tg_card *c, const float *output, double *result)
 const char *tg_card_class(const tg_card *c, const double *probability)
 {
     size_t best = 0;
-    if (!c || !c->classes || !probability)
+    if (!c || c->task != TG_CARD_CLASSES || !probability)
         return NULL;
     for (size_t i = 1; i < c->classes; i++)
         best = probability[i] > probability[best] ? i : best;

@@ -115,7 +115,7 @@ float tg_card_pixel(const tg_card *card, double value);
 /* From the outputs of the model for a row: the probability of each class, targets in their own unit, or pixels. */
 void tg_card_decode(const tg_card *card, const float *output, double *result);
 
-/* The name of the most likely class; NULL if the card has no classes. */
+/* The name of the most likely class; NULL if the model predicts none. */
 const char *tg_card_class(const tg_card *card, const double *probability);
 
 /* ---- characters ---- */

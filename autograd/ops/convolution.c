@@ -269,6 +269,8 @@ static void conv2d_grad_image_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     const tg_conv_sum whole = convolution_of(call, out->shape, out->inputs[1]->shape);
+    if (out->size == 0)
+        return;
     for (int64_t y = 0; y < tg_conv_smaller(whole.axis[0].stride, whole.axis[0].size); y++)
         for (int64_t x = 0; x < tg_conv_smaller(whole.axis[1].stride, whole.axis[1].size); x++)
             grad_at_place(call, &whole, (y - whole.axis[0].first) % whole.axis[0].stride,

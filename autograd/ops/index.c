@@ -93,7 +93,7 @@ static void gather_forward(const tg_call *call)
     const int axis = ((const index_attributes *)out->attributes)->axis;
     const int64_t n = out->inputs[0]->shape->dim[axis];
     const tg_blocks b = tg_blocks_of(out->shape, axis, 1);
-    if (!indices_fit(call, 1, n))
+    if (!indices_fit(call, 1, n) || out->size == 0) /* which may have many outer indices */
         return;
     const int32_t *index = call->in[1];
     const char *from = call->in[0];
@@ -168,8 +168,9 @@ static void scatter_add_forward(const tg_call *call)
     const int64_t size = out->shape->dim[axis];
     const tg_blocks b = tg_blocks_of(out->inputs[0]->shape, axis, 1);
     scattering s = {call, b, (size_t)size, tg_dtype_size(out->dtype), false};
-    tg_parallel((size_t)b.outer, WORTH_SHARING / ((size_t)(size * b.inner) + 1) + 1, 1, scatter_some, &s);
-    if (s.outside)
+    if (out->size > 0)
+        tg_parallel((size_t)b.outer, WORTH_SHARING / ((size_t)(size * b.inner) + 1) + 1, 1, scatter_some, &s);
+    if (s.outside || out->size == 0)
         indices_fit(call, 1, size);
 }
 

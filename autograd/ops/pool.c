@@ -36,7 +36,7 @@ static bool pool_shape(tg_value *out)
         if (w->padding.dim[axis] > w->kernel.dim[axis] / 2)
             return tg_expected(out,
                                "expected a padding of at most half the kernel: a window may not lie outside the image");
-        for (int64_t i = 0; w->padding.dim[axis] > 0 && i < tg_windows(w, axis); i++)
+        for (int64_t i = 0; i * w->stride.dim[axis] < w->padding.dim[axis] && i < tg_windows(w, axis); i++)
             if (part_in_image(w, axis, i, &first) < 1)
                 return tg_expected(out, "window %lld along the %s lies outside the image", (long long)i, axes[axis]);
     }

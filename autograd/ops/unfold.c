@@ -182,7 +182,8 @@ static void fold_forward(const tg_call *call)
 {
     const tg_value *out = call->value;
     window_rows v = {out->dtype, out->attributes, out->shape->dim[0], out->shape->dim[1], call->in[0], call->out, true};
-    all_channels(&v, out->inputs[0]->size);
+    if (out->size > 0)
+        all_channels(&v, out->inputs[0]->size);
 }
 
 TG_GRADIENT(fold, TG_APPLY(&tg_op_unfold, d->attributes, d->cotangent))

@@ -92,6 +92,31 @@ START_TEST(sizes_that_overflow_are_refused)
 }
 END_TEST
 
+static tg_tensor empty(tg_dtype dtype, tg_shape shape)
+{
+    return dtype == TG_I32 ? tg_constant(tape, dtype, NULL, shape) : tg_variable(tape, dtype, NULL, shape);
+}
+
+/* Loops over the axes before an empty one would take hours. */
+START_TEST(what_has_no_elements_takes_no_time_however_long_its_axes_are)
+{
+    const int64_t many = 1LL << 40, side = 1LL << 29;
+    const tg_tensor none = empty(TG_F64, TG_SHAPE(many, 0)), index = empty(TG_I32, TG_SHAPE(many, 0));
+    const tg_tensor all[] = {
+        tg_gather(none, 1, index),
+        tg_scatter_add(none, 1, index, 0),
+        tg_lstm_cell(none, none, none),
+        tg_fold(empty(TG_F64, TG_SHAPE(many, 1, 1, 0, 1, 1)), 1, 1, (tg_window){0}),
+        tg_conv2d_grad_image(empty(TG_F64, TG_SHAPE(0, 1, 1, 1)), tg_full(tape, TG_F64, TG_SHAPE(1, 1, 1, 1), 1), side,
+                             side, (tg_window){.stride = {(int)side, (int)side}}),
+        tg_max_pool2d(empty(TG_F64, TG_SHAPE(0, 1, many, 1)), 2, 2, (tg_window){.padding = {1, 1}})};
+    enum { ALL = sizeof all / sizeof *all };
+    for (int i = 0; i < ALL - 1; i++)
+        ck_assert_msg(tg_ok(all[i]) && tg_size(all[i]) == 0, "%d", i);
+    expect_error("an image has more than 2147483647 elements");
+}
+END_TEST
+
 /* Conversions that C leaves undefined. */
 START_TEST(numbers_that_no_integer_can_hold_are_refused)
 {
@@ -346,6 +371,8 @@ static tg_tensor x(void)
                                       {6, {1, 2, 2, 1, 2, 2}},
                                       {8, {1, 1, 2, 1, 1, 1, 1, 1}},
                                       {2, {0, 1LL << 40}},
+                                      {2, {1LL << 40, 0}},
+                                      {4, {0, 2, 1LL << 29, 1LL << 29}},
                                       {1, {1LL << 40}}};
     const tg_shape *s = &shapes[tg_rng_below(&rng, sizeof shapes / sizeof *shapes - 1)]; /* the last cannot be */
     static const double numbers[256] = {1, 0, 2, 1};
@@ -438,7 +465,10 @@ static tg_tensor constant(void)
     CALL(tg_average_pool1d(x(), number(), window())) CALL(tg_group_norm(x(), number(), TG_NONE, TG_NONE, 1))           \
     CALL(tg_random_uniform(stream(), type(), shape(), 0, 1)) CALL(tg_random_normal(stream(), type(), shape(), 0, 1))   \
     CALL(tg_cross_entropy_with(x(), x(), 0, number())) CALL(tg_linear(x(), x(), x()))                                  \
-    CALL(tg_matmul_transposed(x(), x(), number() & 1, number() & 1)) CALL(tg_layer_norm(x(), x(), TG_NONE, 1))
+    CALL(tg_matmul_transposed(x(), x(), number() & 1, number() & 1)) CALL(tg_layer_norm(x(), x(), TG_NONE, 1))         \
+    CALL(tg_grouped_linear(x(), x(), TG_NONE, size())) CALL(tg_lstm_cell(x(), x(), x())) CALL(tg_split_heads(x(), size())) \
+    CALL(tg_self_attention(x(), size(), size(), number() & 1)) CALL(tg_channel_moments(x())) CALL(tg_merge_heads(x())) \
+    CALL(tg_batch_norm(x(), TG_NONE, TG_NONE, 1)) CALL(tg_causal_softmax(x()))
 /* clang-format on */
 
 enum { BEFORE_CALLS = __COUNTER__ };
@@ -556,6 +586,7 @@ Suite *hostile_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_rank_that_no_shape_has_is_named_and_nothing_is_read_past_it);
     tcase_add_test(tests, sizes_that_overflow_are_refused);
+    tcase_add_test(tests, what_has_no_elements_takes_no_time_however_long_its_axes_are);
     tcase_add_test(tests, numbers_that_no_integer_can_hold_are_refused);
     tcase_add_test(tests, a_step_that_is_never_taken_may_be_of_any_size);
     tcase_add_test(tests, a_type_that_does_not_exist_is_refused_wherever_one_is_taken);

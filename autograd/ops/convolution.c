@@ -197,8 +197,8 @@ static bool conv2d_grad_image_shape(tg_value *out)
         return false;
     if (cotangent->rank != 4 || weight->rank != 4 || a->window.size.rank != 2)
         return tg_expected(out, "expected a cotangent and a weight of four axes");
-    const tg_shape image =
-        TG_SHAPE(cotangent->dim[0], a->groups * weight->dim[1], a->window.size.dim[0], a->window.size.dim[1]);
+    const uint64_t channels = (uint64_t)a->groups * (uint64_t)weight->dim[1]; /* which fit, unless this wraps */
+    const tg_shape image = TG_SHAPE(cotangent->dim[0], (int64_t)channels, a->window.size.dim[0], a->window.size.dim[1]);
     if (!shapes_fit(out, &image, weight, cotangent))
         return false;
     *out->shape = image;

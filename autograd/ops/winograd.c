@@ -29,8 +29,8 @@ bool tg_winograd_suits(const tg_conv_sum *v)
         if (v->axis[i].taps != 3 || v->axis[i].stride != 1 || (v->axis[i].step != 1 && v->axis[i].step != -1))
             return false;
     const int64_t tiles = tg_conv_pieces(v->axis[0].windows, 2) * tg_conv_pieces(v->axis[1].windows, 2);
-    const int64_t usual = TAPS * v->axis[0].windows * v->axis[1].windows * v->m,
-                  here = PLANES * tiles * tg_conv_rounded(v->m, VECTOR);
+    const double usual = TAPS * (double)(v->axis[0].windows * v->axis[1].windows * v->m),
+                 here = PLANES * (double)(tiles * tg_conv_rounded(v->m, VECTOR));
     return v->c >= LEAST && v->c <= most && v->m >= LEAST && 4 * here <= 3 * usual;
 }
 

@@ -81,7 +81,7 @@ static bool disagree(tg_parameters *set, const char *path, tg_activation theirs,
 {
     char difference[120] = "";
     const size_t bytes = tg_parameters_bytes(set);
-    void *own = o->outputs ? malloc(bytes + 1) : NULL;
+    void *own = o->outputs && bytes ? malloc(bytes) : NULL;
     if (own) {
         memcpy(own, tg_parameters_values(set), bytes);
         if (tg_parameters_load(set, path, &o->load, error))

@@ -64,9 +64,9 @@ static bool read_names(const tg_model_spec *spec, tg_activation *activation, tg_
     if (activation && !tg_activation_read(spec->activation, activation, &wrong))
         return tg_fail(error, "activation: '%.60s': %s", spec->activation ? spec->activation : "", wrong.text);
     if (norm && !tg_norm_from_name(spec->norm, norm))
-        return tg_fail(error, "norm: there is no '%.60s'", spec->norm);
+        return tg_fail(error, "norm: there is no '%.60s'", spec->norm ? spec->norm : "");
     if (init && !tg_init_from_name(spec->init, init))
-        return tg_fail(error, "init: there is no '%.60s'", spec->init);
+        return tg_fail(error, "init: there is no '%.60s'", spec->init ? spec->init : "");
     return true;
 }
 

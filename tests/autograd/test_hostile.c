@@ -89,6 +89,10 @@ START_TEST(sizes_that_overflow_are_refused)
     expect_error("fold(");
     ck_assert(!tg_ok(tg_fold(columns, INT64_MIN, 1, (tg_window){0})));
     expect_error("fold(");
+    tg_tensor weight = tg_constant(tape, TG_F64, NULL, TG_SHAPE(0, 1LL << 59, 1, 1));
+    ck_assert(!tg_ok(
+        tg_conv2d_grad_image(drawn(TG_F64, TG_SHAPE(1, 1, 1, 1)), weight, 1, 1, (tg_window){.groups = 1 << 30})));
+    expect_error("expected a weight for 0 channels, not [0, 576460752303423488, 1, 1]");
 }
 END_TEST
 
@@ -109,6 +113,8 @@ START_TEST(what_has_no_elements_takes_no_time_however_long_its_axes_are)
         tg_fold(empty(TG_F64, TG_SHAPE(many, 1, 1, 0, 1, 1)), 1, 1, (tg_window){0}),
         tg_conv2d_grad_image(empty(TG_F64, TG_SHAPE(0, 1, 1, 1)), tg_full(tape, TG_F64, TG_SHAPE(1, 1, 1, 1), 1), side,
                              side, (tg_window){.stride = {(int)side, (int)side}}),
+        tg_conv2d(empty(TG_F64, TG_SHAPE(0, 16, 3LL << 26, 1LL << 28)),
+                  tg_full(tape, TG_F64, TG_SHAPE(16, 16, 3, 3), 1), TG_NONE, (tg_window){.padding = {1, 1}}),
         tg_max_pool2d(empty(TG_F64, TG_SHAPE(0, 1, many, 1)), 2, 2, (tg_window){.padding = {1, 1}})};
     enum { ALL = sizeof all / sizeof *all };
     for (int i = 0; i < ALL - 1; i++)

@@ -145,6 +145,9 @@ START_TEST(what_cannot_be_is_an_error_in_words)
     wrong = tg_attention_add(set, "a", &(tg_attention_config){.width = 6, .heads = 3, .key_value_heads = 2});
     ck_assert(!tg_ok(tg_attention_forward(&wrong, x, NULL, NULL)));
     expect_error("its widths and heads do not divide");
+    wrong = tg_attention_add(set, "a", &(tg_attention_config){.width = INT64_MAX / 2, .heads = 1});
+    ck_assert(!tg_ok(tg_attention_forward(&wrong, x, NULL, NULL)));
+    expect_error("its widths and heads do not divide");
     tg_attention fine = tg_attention_add(set, "b", &(tg_attention_config){.width = 6, .heads = 3});
     ck_assert(!tg_ok(tg_attention_forward(&fine, drawn(TG_F64, TG_SHAPE(3, 6)), NULL, NULL)));
     expect_error("expected x [batch, positions, 6]");

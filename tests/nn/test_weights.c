@@ -147,6 +147,13 @@ START_TEST(what_cannot_be_read_is_said)
     ck_assert(!tg_weights_load(NULL, temporary_path("plain"), TG_TANH, NULL, &error));
     ck_assert(!tg_weights_load(set, temporary_path("plain"), (tg_activation)99, NULL, &error));
     ck_assert(!tg_weights_save(NULL, temporary_path("plain"), TG_TANH, NULL, &error));
+    int calls = 0;
+    tg_parameters *none = tg_parameters_new(TG_F32);
+    ck_assert(tg_weights_save(none, temporary_path("none"), TG_RELU, NULL, &error));
+    ck_assert(!tg_weights_load(none, temporary_path("none"), TG_TANH,
+                               &(tg_weights_load_options){.outputs = outputs, .user = &calls}, &error));
+    ck_assert_str_eq(strstr(error.text, "it was"), "it was trained with relu, and the model has tanh");
+    tg_parameters_free(none);
     tg_mlp_free(net);
 }
 END_TEST

@@ -8,7 +8,7 @@
 
 static bool is_possible(const tg_attention_config *c)
 {
-    return c->heads > 0 && c->width > 0 && c->width % c->heads == 0 && c->key_value_heads > 0 &&
+    return c->heads > 0 && tg_is_size(c->width) && c->width % c->heads == 0 && c->key_value_heads > 0 &&
            c->heads % c->key_value_heads == 0;
 }
 

@@ -105,6 +105,21 @@ START_TEST(exports_of_all_forms_give_one_table)
 }
 END_TEST
 
+/* Of more than ten pairs some are in a file alone, which only a folder can have. */
+START_TEST(a_file_of_all_pairs_is_named_where_it_is_written)
+{
+    FILE *rows = fopen(temporary_path("many.csv"), "w");
+    fputs("group,seed,loss\n", rows);
+    for (int i = 0; i < 24; i++)
+        fprintf(rows, "g%d,%d,%g\n", i / 2, i % 2, sin(i));
+    fclose(rows);
+    expect_fine(train_run("compare", "--runs many.csv"));
+    ck_assert_msg(strstr(train_output, "\nAll 66 pairs: --out FOLDER writes pairs.csv.\n"), "%s", train_output);
+    expect_fine(train_run("compare", "--runs many.csv --out o"));
+    ck_assert_msg(strstr(train_output, "\nAll 66 pairs: pairs.csv.\n"), "%s", train_output);
+}
+END_TEST
+
 /* Whatever the order of the rows; and a run that ends before the others is told. */
 START_TEST(the_number_of_the_last_step_counts)
 {
@@ -518,6 +533,7 @@ Suite *elsewhere_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, our_own_curves_give_our_own_table);
     tcase_add_test(tests, exports_of_all_forms_give_one_table);
+    tcase_add_test(tests, a_file_of_all_pairs_is_named_where_it_is_written);
     tcase_add_test(tests, the_number_of_the_last_step_counts);
     tcase_add_test(tests, what_cannot_be_compared_is_refused);
     tcase_add_loop_test(tests, groups_seeds_and_folds_are_texts, 0, 5);

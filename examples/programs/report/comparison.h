@@ -52,6 +52,7 @@ typedef struct comparison_about {
     bool grouped;    /* splits do not divide groups of rows, which are the rows of runs: clusters */
     bool validates;  /* the runs have values of validation splits that are no larger than the test splits */
     bool same_folds; /* all seeds have the same folds: each fold counts as one value, its mean over the seeds */
+    bool unwritten;  /* no folder gets the list of pairs */
 } comparison_about;
 
 typedef struct comparison {

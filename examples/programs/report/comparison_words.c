@@ -110,7 +110,8 @@ void comparison_add_verdicts(const comparison_view *v, table *t)
         free(pairs);
     }
     if (comparison_named_pairs(v) < v->pair_count)
-        table_add_verdict(t, "All %d pairs: pairs.csv.", v->pair_count);
+        table_add_verdict(t, "All %d pairs: %spairs.csv.", v->pair_count,
+                          v->c->about.unwritten ? "--out FOLDER writes " : "");
 }
 
 /* ---- the answer: all groups in a sentence ---- */

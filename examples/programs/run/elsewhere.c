@@ -146,6 +146,7 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
         return 2;
     }
     from.c.about.margin = margin;
+    from.c.about.unwritten = !s->run.out;
     comparison_print(&from.c, s->format, stdout);
     bool fine = !s->run.out || (files_make_folder(s->run.out, &error) &&
                                 files_write(s->run.out, "summary.csv", write_summary, &of, &error) &&

@@ -224,7 +224,7 @@ START_TEST(what_is_said_of_runs)
          {"in one pair of runs: no verdict"},
          {"told apart", "Difference in"}},
         {"method,seed,test_acc,steps_per_s\na,1,0.5,7\na,2,0.6,7\nb,1,0.7,8\nb,2,nan,8\n",
-         {"test_acc %", "diverged"},
+         {"test_acc %", "Hint: b diverged, or lacks a measure, in 1 of 2 runs."},
          {NULL}},
         {"method,loss\na,0.5\na,0.6\nb,0.7\nb,0.75\n", {"paired in their order", "b against a: "}, {NULL}},
         /* an accuracy is in percent, by whole words of its name */

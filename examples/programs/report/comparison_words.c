@@ -304,7 +304,10 @@ void comparison_add_hints(const comparison_view *v, table *t)
         const bool lost = is_lost(&v->c->about, v->groups[i].name);
         const char *remedy = lost ? NULL : v->c->about.remedy;
         add_failure(t, &v->groups[i], diverged,
-                    lost ? "diverged, as its formula is not finite everywhere," : "diverged", remedy);
+                    lost                 ? "diverged, as its formula is not finite everywhere,"
+                    : v->c->has_constant ? "diverged"
+                                         : "diverged, or lacks a measure,", /* of other programs */
+                    remedy);
         /* where few runs learn anything, there may be nothing to be learned */
         add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? remedy : NULL);
         add_only_answer(v, t, &v->groups[i]);

@@ -195,7 +195,9 @@ static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, 
     p.baseline = compared ? &baseline : NULL;
     const bool fine = each_batch(&p, true, error);
     const runlog_measures of_constant = compared ? constant_end(&baseline) : runlog_no_measures;
-    if (fine) {
+    if (fine && !(p.sums.weight > 0))
+        fputs("predict: warning: the weights of the rows add up to 0: no score\n", stderr);
+    else if (fine) {
         const runlog_measures m = tally_measures(&p.sums, c);
         snprintf(name, sizeof name, "%zu %ssample%s", rows->count, rows->weight ? "weighted " : "",
                  plural((long long)rows->count));

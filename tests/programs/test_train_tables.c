@@ -637,7 +637,7 @@ START_TEST(rows_of_weight_0_are_neither_learnt_nor_measured)
 }
 END_TEST
 
-START_TEST(predict_says_that_weights_are_missing)
+START_TEST(predict_says_that_weights_are_missing_or_0)
 {
     write_rows("line.csv", "x,w,y\n", 200, exact_line);
     expect_fine(train_run("train", "--data csv:line.csv --target y --weights w --epochs 2 --no-plots --out m"));
@@ -651,6 +651,10 @@ START_TEST(predict_says_that_weights_are_missing)
                                        "weight"),
                   "%s", train_output);
     expect_refused(train_run("emit", "--model m --train > code.c"), "trained with weights of rows or classes");
+    write_text_file("new.csv", "x,w,y\n1,0,3\n2,0,6\n");
+    expect_fine(train_run("predict", "--model m --data csv:new.csv > p"));
+    ck_assert_msg(strstr(train_output, "the weights of the rows add up to 0: no score") && !strstr(train_output, "nan"),
+                  "%s", train_output);
 }
 END_TEST
 
@@ -675,7 +679,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, a_refit_weighs_classes_as_a_training_on_all_rows);
     tcase_add_test(tests, progress_has_the_measures_of_weighted_rows);
     tcase_add_test(tests, rows_of_weight_0_are_neither_learnt_nor_measured);
-    tcase_add_test(tests, predict_says_that_weights_are_missing);
+    tcase_add_test(tests, predict_says_that_weights_are_missing_or_0);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_model);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_table);
     tcase_add_loop_test(tests, predictions_of_random_tables_are_those_of_a_net_by_hand, 0, seeds(12, 500));

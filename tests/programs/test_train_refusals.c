@@ -85,6 +85,9 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --class-weights twice.csv", "'large' has a weight already"},
         {"--data csv:train.csv --class-weights bad.csv", "expected the weight of a class, a number from 0 on"},
         {"--data csv:train.csv --class-weights zero.csv", "all classes that have training rows weigh 0"},
+        {"--data csv:train.csv --class-weights one.csv --test first:1", "all classes that have test rows weigh 0"},
+        {"--data csv:train.csv --class-weights one.csv --validation first:1",
+         "all classes that have validation rows weigh 0"},
         {"--data csv:train.csv --class-weights wide.csv", "expected two: class and weight"},
         {"--data csv:train.csv --resume --config m/config.json", "--config begins a run, and --resume continues one"},
         {"--data csv:train.csv --out text/x", "text"}};
@@ -92,6 +95,7 @@ START_TEST(wrong_options_are_told_in_a_line)
                                              {"twice.csv", "large,2\nlarge,1\n"},
                                              {"bad.csv", "large,-2\n"},
                                              {"zero.csv", "large,0\nsmall,0\n"},
+                                             {"one.csv", "large,0\n"},
                                              {"wide.csv", "large,0,1\n"}};
     for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
         temporary_write(weights[i][0], weights[i][1], strlen(weights[i][1]));

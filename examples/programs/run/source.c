@@ -64,6 +64,24 @@ double source_class_scale(const run_source *from, const dataset_part *part)
     return weighted > 0 ? sum / weighted : 1;
 }
 
+/* False if a split has rows, but none that weighs anything in the loss. */
+static bool check_classes(const run_source *from, tg_error *error)
+{
+    const dataset *data = &from->data;
+    const dataset_part *part[] = {&data->train, &data->validation, &data->test};
+    static const char *const name[] = {"training", "validation", "test"};
+    for (int i = 0; i < 3; i++) {
+        bool any = part[i]->rows == 0;
+        for (size_t k = 0; k < part[i]->rows; k++) {
+            const size_t row = (size_t)part[i]->row[k];
+            any |= from->class_weight[data->labels[row]] > 0 && (!data->weight || data->weight[row] > 0);
+        }
+        if (!any)
+            return tg_fail(error, "--class-weights: all classes that have %s rows weigh 0", name[i]);
+    }
+    return true;
+}
+
 /* Balanced, the training rows of each class that has any weigh the same together; a class without any weighs 1. */
 static bool weigh_classes(run_source *from, tg_error *error)
 {
@@ -85,9 +103,7 @@ static bool weigh_classes(run_source *from, tg_error *error)
                                         : sum[i] > 0      ? all / (present * sum[i])
                                                           : 1);
     free(sum);
-    return !sum           ? tg_fail(error, "out of memory")
-           : weighted > 0 ? true
-                          : tg_fail(error, "--class-weights: all classes that have training rows weigh 0");
+    return sum ? check_classes(from, error) : tg_fail(error, "out of memory");
 }
 
 /* ---- tables and images ---- */

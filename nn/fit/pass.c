@@ -46,11 +46,12 @@ static void divide_gradients(tg_fit *fit)
 bool tg_fit_scaled_step(tg_fit *fit, bool *left_out)
 {
     enum { STEPS = 2000 }; /* before the scale is doubled, as PyTorch does */
-    const bool scales = fit->config.round == TG_FLOAT16;
+    const bool scales = fit->config.round == TG_FLOAT16 && tg_parameters_have_gradient(fit->parameters);
     if (scales)
         divide_gradients(fit);
-    const bool stepped = tg_optimizer_step(fit->config.optimizer);
-    *left_out = scales && !stepped && fit->scale > 0x1p-16;
+    const bool stepped = tg_optimizer_step(fit->config.optimizer),
+               discarded = !stepped && !tg_parameters_have_gradient(fit->parameters); /* as it was not finite */
+    *left_out = scales && discarded && fit->scale > 0x1p-16;
     if (*left_out) {
         fit->scale /= 2;
         fit->scaled_steps = 0;

@@ -43,7 +43,8 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
     const bool reached = tg_parameters_have_gradient(fit->parameters),
                stepped = fit->is_spread ? tg_fit_spread_update(fit) : tg_fit_scaled_step(fit, &left_out);
     now->gradient_norm = left_out ? 0 : tg_optimizer_gradient_norm(config->optimizer);
-    fit->diverged = reached && !stepped && !fit->error.text[0];
+    const bool discarded = reached && !tg_parameters_have_gradient(fit->parameters);
+    fit->diverged = discarded && !stepped && !fit->error.text[0];
     if (!stepped)
         return tg_fail_first(&fit->error, "epoch %lld: %s", (long long)now->epoch,
                              tg_optimizer_error(config->optimizer));

@@ -3,6 +3,7 @@
 #include "tests/support/fit_runs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 Suite *fit_scale_suite(void);
 
@@ -108,6 +109,22 @@ START_TEST(a_gradient_that_no_scale_makes_finite_ends_the_run)
 }
 END_TEST
 
+/* The scale helps only where a gradient is not finite: what else the optimiser refuses ends the run, in 16 bits too. */
+START_TEST(a_step_that_no_scale_helps_ends_the_run_at_once)
+{
+    static const tg_format formats[] = {TG_FLOAT32, TG_BFLOAT16, TG_FLOAT16};
+    hill h;
+    begin(&h, 1, formats[_i], "zero", NULL);
+    tg_parameter *weight = tg_parameters_at(h.set, 0);
+    tg_parameter_initial(weight, (tg_initial){.gain = 1});
+    tg_parameter_fill(weight, 0);
+    ck_assert(!tg_fit_run(h.fit));
+    ck_assert_msg(strstr(tg_fit_error(h.fit), "all weights are zero"), "%s", tg_fit_error(h.fit));
+    ck_assert(tg_fit_step_count(h.fit) == 0 && !tg_fit_diverged(h.fit));
+    end(&h);
+}
+END_TEST
+
 START_TEST(doubles_are_not_rounded)
 {
     fit_run r;
@@ -127,6 +144,7 @@ Suite *fit_scale_suite(void)
     tcase_add_loop_test(tests, the_scale_is_halved_until_gradients_are_finite, 0, 4);
     tcase_add_loop_test(tests, a_run_that_resumes_keeps_the_scale, 0, STEPS);
     tcase_add_test(tests, a_gradient_that_no_scale_makes_finite_ends_the_run);
+    tcase_add_loop_test(tests, a_step_that_no_scale_helps_ends_the_run_at_once, 0, 3);
     tcase_add_test(tests, doubles_are_not_rounded);
     suite_add_tcase(suite, tests);
     return suite;

@@ -228,6 +228,7 @@ static bool read_all(tg_training_state *state, tg_safetensors *file, const char 
     if (!fine)
         return false;
     tg_parameters_changed(state->parameters);
+    tg_parameters_clear_gradients(state->parameters); /* which were of other values */
     if (state->ema)
         tg_parameters_changed(tg_ema_parameters(state->ema));
     if (state->update) {

@@ -35,9 +35,9 @@ typedef struct tg_training_state {
 bool tg_training_state_save(const tg_training_state *state, const char *path, const tg_metadata *metadata, int count,
                             tg_error *error);
 
-/* Reads values, blocks, *update, averages, the generators and the position. The file must have the same parameters, in
- * the same type, the same optimiser (by name and number of blocks) and the same generators. False, with the error and
- * nothing changed, if it differs or cannot be read. */
+/* Reads values, blocks, *update, averages, the generators and the position, and discards the gradients. The file must
+ * have the same parameters, in the same type, the same optimiser (by name and number of blocks) and the same
+ * generators. False, with the error and nothing changed, if it differs or cannot be read. */
 bool tg_training_state_load(tg_training_state *state, const char *path, tg_error *error);
 
 TG_API_END

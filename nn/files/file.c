@@ -45,17 +45,24 @@ static bool write_all(FILE *out, const tg_file_piece *pieces, int count)
     return fine && tg_file_sync(out);
 }
 
-/* A new file. A file of this name can only be left over from a killed process with the same number. */
-static FILE *create(const char *path)
+/* A new file beside `path`, named by the process. Where there is one already, of another thread, a process with the same
+ * number in another container, or one that was killed, by numbers that no process has. */
+static FILE *create(const char *path, char *beside, size_t room)
 {
-    FILE *file = tg_file_create(path);
-    return !file && errno == EEXIST && tg_file_remove(path) ? tg_file_create(path) : file;
+    enum { MOST_PROCESSES = 1 << 22, TRIES = 100 };
+    FILE *file = NULL;
+    errno = EEXIST;
+    for (long k = 0; !file && errno == EEXIST && k < TRIES; k++) {
+        snprintf(beside, room, "%s.%ld.tmp", path, tg_process_number() + k * MOST_PROCESSES);
+        file = tg_file_create(beside);
+    }
+    return file;
 }
 
-/* Writes through a temporary file named `beside`. Returns 0, or the error's number. */
-static int replace(const char *path, char *beside, const tg_file_piece *pieces, int count)
+/* Writes through a temporary file, whose name has room in `beside`. Returns 0, or the error's number. */
+static int replace(const char *path, char *beside, size_t room, const tg_file_piece *pieces, int count)
 {
-    FILE *out = create(beside);
+    FILE *out = create(path, beside, room);
     if (!out)
         return errno;
     errno = 0;
@@ -78,8 +85,7 @@ bool tg_file_write(const char *path, const tg_file_piece *pieces, int count, tg_
     char *beside = malloc(room);
     if (!beside)
         return tg_file_refuse(error, path, "out of memory");
-    snprintf(beside, room, "%s.%ld.tmp", path, tg_process_number());
-    const int number = replace(path, beside, pieces, count);
+    const int number = replace(path, beside, room, pieces, count);
     free(beside);
     return number == 0 || tg_file_refuse(error, path, "%s", strerror(number));
 }

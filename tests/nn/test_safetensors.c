@@ -6,11 +6,13 @@
 #include <check.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <tapegrad.h>
 #if !defined _WIN32
 #include <sys/resource.h>
@@ -355,6 +357,51 @@ END_TEST
 
 #endif
 
+enum { SHARED = 1 << 16 };
+
+typedef struct writer {
+    pthread_t thread;
+    const char *path;
+    float number;
+    int refused;
+} writer;
+
+static void *write_again_and_again(void *context)
+{
+    writer *w = context;
+    float *numbers = malloc(SHARED * sizeof *numbers);
+    for (int i = 0; i < SHARED; i++)
+        numbers[i] = w->number;
+    const tg_file_item item = {"x", TG_F32, TG_SHAPE(SHARED), numbers};
+    for (int i = 0; i < 100; i++)
+        w->refused += !tg_safetensors_write(w->path, &item, 1, NULL, 0, NULL);
+    free(numbers);
+    return NULL;
+}
+
+/* Each writes a file of its own beside it, so that it is a whole one at any time; also where a killed process has left
+ * one of that name. */
+START_TEST(threads_may_write_one_file)
+{
+    static float read[SHARED];
+    const char *const path = temporary_path("shared");
+    writer writers[2] = {{.path = path, .number = 1}, {.path = path, .number = 2}};
+    char left[60];
+    snprintf(left, sizeof left, "shared.%ld.tmp", (long)getpid());
+    temporary_write(left, "left", 4);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&writers[i].thread, NULL, write_again_and_again, &writers[i]), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(writers[i].thread, NULL);
+    tg_safetensors *file = tg_safetensors_open(path, &error);
+    ck_assert(file && tg_safetensors_read(file, tg_safetensors_find(file, "x"), TG_F32, read, &error));
+    tg_safetensors_close(file);
+    for (int i = 1; i < SHARED; i++)
+        ck_assert_float_eq(read[i], read[0]);
+    ck_assert_int_eq(writers[0].refused + writers[1].refused, 0);
+}
+END_TEST
+
 START_TEST(metadata_may_have_any_character)
 {
     const tg_metadata lines[] = {{"note", "one\ntwo\t\x1b[31m \x7f \xc2\x9b \" \\ \x01"}};
@@ -471,6 +518,7 @@ Suite *safetensors_suite(void)
     tcase_add_test(tests, a_write_that_fails_keeps_the_old_file_and_leaves_nothing_else);
 #endif
     tcase_add_test(tests, names_that_no_reader_takes_are_not_written);
+    tcase_add_test(tests, threads_may_write_one_file);
     tcase_add_test(tests, metadata_may_have_any_character);
     tcase_add_test(tests, messages_have_nothing_that_a_terminal_obeys);
     tcase_add_test(tests, too_little_memory_is_an_error_like_any_other);

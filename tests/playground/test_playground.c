@@ -185,6 +185,24 @@ START_TEST(batches_go_through_all_points)
 }
 END_TEST
 
+/* As many points for testing as before, but others, in the middle of an epoch. */
+START_TEST(an_epoch_begins_anew_with_other_points)
+{
+    playground_clear(p);
+    ck_assert(playground_hold_out(p, 50));
+    for (int i = 0; i < 6; i++)
+        ck_assert(playground_add(p, i, 0, i % 2));
+    ck_assert(playground_is_test(p, 2) && playground_net(p, 0, TG_IDENTITY, 0, 1, TG_SGD, 1e-12, SEED));
+    ck_assert(playground_way(p, 0, 1, 0, 0));
+    playground_train(p, 0, 1);
+    ck_assert(playground_hold_out(p, 34) && playground_is_test(p, 4) && !playground_is_test(p, 2));
+    double sum = 0;
+    for (int point = 0; point < 4; point++)
+        sum += playground_train(p, 0, 1);
+    ck_assert_double_eq_tol(sum / 4, playground_loss(p, 0, false), 1e-6);
+}
+END_TEST
+
 /* From the same weights, a step with a penalty differs by that of its derivative: s w or s sign(w). */
 START_TEST(penalties_pull_weights_to_zero)
 {
@@ -383,6 +401,7 @@ Suite *playground_suite(void)
     tcase_add_test(tests, training_is_that_of_the_library_s_own_calls);
     tcase_add_test(tests, points_for_testing_are_held_out);
     tcase_add_test(tests, batches_go_through_all_points);
+    tcase_add_test(tests, an_epoch_begins_anew_with_other_points);
     tcase_add_test(tests, penalties_pull_weights_to_zero);
     tcase_add_test(tests, it_learns_hills);
     tcase_add_test(tests, maps_are_the_net_s_outputs);

@@ -120,9 +120,11 @@ bool playground_is_test(const playground *p, int index)
     return p && (pair + 1) * p->held_out / 100 != pair * p->held_out / 100;
 }
 
-/* Lists training points, and those for testing after them. */
+/* Lists training points, and those for testing after them; the nets begin an epoch. */
 static void arrange(playground *p)
 {
+    for (int i = 0; i < PLAYGROUND_NETS; i++)
+        p->nets[i].ordered = p->nets[i].at = 0;
     int listed = 0;
     for (int test = 0; test < 2; test++) {
         for (int i = 0; i < p->count; i++)
@@ -295,7 +297,7 @@ const int32_t *playground_batch(const playground *p, playground_one *n, bool adv
     *count = p->trained;
     if (n->batch == 0 || n->batch >= p->trained)
         return p->rows;
-    if (n->at >= n->ordered || n->ordered != p->trained) {
+    if (n->at >= n->ordered) {
         memcpy(n->order, p->rows, (size_t)p->trained * sizeof *n->order);
         tg_rng_shuffle(&n->batches, (size_t)p->trained, n->order);
         n->ordered = p->trained;

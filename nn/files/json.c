@@ -245,12 +245,12 @@ static bool read_array(building *b, tg_json *value)
 static bool read_real(building *b, tg_json *value)
 {
     tg_json_reader *r = &b->reader;
-    char text[64] = "";
+    char text[64] = "", more;
     int used = 0;
     for (; r->at < r->end && *r->at && strchr("+-.0123456789eE", *r->at) && used < 63; r->at++)
         text[used++] = *r->at;
     value->kind = TG_JSON_NUMBER;
-    return (used > 0 && text[0] != '+' && text[0] != '.' && tg_scan(text, "%lf", &value->number) == 1) ||
+    return (used > 0 && text[0] != '+' && text[0] != '.' && tg_scan(text, "%lf%c", &value->number, &more) == 1) ||
            tg_fail_first(&r->problem, "%s is not valid: a value is missing or wrong", r->what);
 }
 

@@ -214,6 +214,14 @@ START_TEST(a_card_refuses_what_it_does_not_have)
     ck_assert(lines[1].key && !lines[1].value);
     ck_assert_ptr_null(tg_card_parse(c->model_text, NULL, NULL));
     ck_assert_ptr_null(tg_card_parse(NULL, c->data_text, NULL));
+    static const char *const numbers[] = {"1.2.3", "1-2", "1e5e5", "+1", ".5", "-", "e5"};
+    for (int i = 0; i < 7; i++) {
+        char wrong[40];
+        tg_error error = {""};
+        snprintf(wrong, sizeof wrong, "{\"layers\": %s}", numbers[i]);
+        ck_assert_ptr_null(tg_card_parse(wrong, c->data_text, &error));
+        ck_assert_msg(strstr(error.text, "a value is missing or wrong"), "%s: %s", numbers[i], error.text);
+    }
     tg_model_set_card(NULL, tg_card_read(c->path, NULL)); /* which frees it */
     tg_model_free(m);
 }

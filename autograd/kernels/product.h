@@ -16,8 +16,8 @@
 /* out = A B for row-major A [m, k], B [k, n], out [m, n]; A or B may be stored transposed. */
 typedef struct tg_product {
     bool transpose_a, transpose_b, add; /* add: to what is in out; without a bias */
-    int64_t m, n, k;                    /* each at most INT_MAX */
-    int64_t a_row, out_row; /* from row to row of a that is not transposed, and of out, at most INT_MAX; 0: k and n */
+    int64_t m, n, k;
+    int64_t a_row, out_row; /* from row to row of a that is not transposed, and of out; 0: k and n */
 } tg_product;
 
 /* The bias [n] is added to every row; NULL: none. */

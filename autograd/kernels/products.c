@@ -6,6 +6,7 @@
 #include "autograd/kernels/scratch.h"
 #include "autograd/products.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,15 +278,18 @@ bool tg_products_by(tg_products whose, tg_error *error)
 
 /* True if OpenBLAS computes this product. Ours are as fast or faster, except where they lack fused multiply-adds and
  * OpenBLAS has wider vectors than SSE's. docs/products.md has the measurements. OpenBLAS does not write the result of
- * sums over zero elements. */
+ * sums over zero elements, and counts in ints. */
 static bool by_openblas(const operands *o)
 {
+    const tg_product *p = o->p;
     const tg_products whose = tg_products_now();
+    const bool fits = p->m <= INT_MAX && p->n <= INT_MAX && p->k > 0 && p->k <= INT_MAX && row_of_a(p) <= INT_MAX &&
+                      row_of_out(p) <= INT_MAX;
     bool serves = whose == TG_PRODUCTS_OPENBLAS || (whose == TG_PRODUCTS_AUTO && !o->kernels->fused);
 #if defined __x86_64__
     serves &= whose == TG_PRODUCTS_OPENBLAS || __builtin_cpu_supports("avx");
 #endif
-    return serves && o->p->k > 0 && tg_has_openblas();
+    return serves && fits && tg_has_openblas();
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)

@@ -5,8 +5,6 @@
 #include "autograd/tape/program.h"
 #include "autograd/tape/strided.h"
 
-#include <limits.h>
-
 typedef struct matmul_attributes {
     bool transpose_a, transpose_b;
 } matmul_attributes;
@@ -22,13 +20,6 @@ typedef struct grouped_linear_attributes {
 static const tg_field grouped_linear_fields[] = {TG_FIELD(grouped_linear_attributes, groups, TG_FIELD_INT), {0}};
 
 #include "autograd/ops/samples/matmul.h"
-
-static bool fits_the_blas(tg_value *out, const tg_product *p)
-{
-    if (p->m <= INT_MAX && p->n <= INT_MAX && p->k <= INT_MAX)
-        return true;
-    return tg_expected(out, "a size over %d is beyond the matrix library", INT_MAX);
-}
 
 /* ---- matmul: matrices in the last two axes, the others broadcast ---- */
 
@@ -66,14 +57,14 @@ static bool matmul_shape(tg_value *out)
                            p.transpose_b ? " (of the second, transposed)" : "");
     if (a->rank == 2 && b->rank == 2) {
         *out->shape = TG_SHAPE(p.m, p.n);
-        return fits_the_blas(out, &p);
+        return true;
     }
     tg_shape batch_a = batch_of(*a), batch_b = batch_of(*b);
     if (!tg_shape_broadcast(&batch_a, &batch_b, out->shape))
         return tg_expected(out, "the axes before the last two do not broadcast");
     out->shape->dim[out->shape->rank++] = p.m;
     out->shape->dim[out->shape->rank++] = p.n;
-    return fits_the_blas(out, &p);
+    return true;
 }
 
 /* All products of a batch. */

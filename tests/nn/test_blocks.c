@@ -1,5 +1,6 @@
 /* Layers with more than one part: dropout, initialisation, and errors. */
 #include "tests/support/tensors.h"
+#include "tests/support/wrapped_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -306,14 +307,71 @@ static void try_sample(const tg_layer_kind *layer, const tg_model_kind *model, i
     }
 }
 
-START_TEST(no_layer_and_no_model_stumbles_over_a_tensor_that_is_not_for_it)
+static void with_all_samples(void (*call)(const tg_layer_kind *layer, const tg_model_kind *model, int number))
 {
     for (int i = 0; tg_layer_kind_at(i); i++)
         for (int number = 0; tg_layer_kind_at(i)->samples[number].about; number++)
-            try_sample(tg_layer_kind_at(i), NULL, number);
+            call(tg_layer_kind_at(i), NULL, number);
     for (int i = 0; tg_model_kind_at(i); i++)
         for (int number = 0; tg_model_kind_at(i)->samples[number].about; number++)
-            try_sample(NULL, tg_model_kind_at(i), number);
+            call(NULL, tg_model_kind_at(i), number);
+}
+
+START_TEST(no_layer_and_no_model_stumbles_over_a_tensor_that_is_not_for_it)
+{
+    with_all_samples(try_sample);
+}
+END_TEST
+
+/* A step on this tape; the loss and the sum of the gradients' squares, or false with an error. */
+static bool step(const subject *s, const tg_layer_sample *sample, const tg_shape *shape, double result[2])
+{
+    static const double numbers[128];
+    tg_parameters *of = s->model ? tg_model_parameters(s->model) : set;
+    tg_tape_reset(tape);
+    tg_parameters_clear_gradients(of);
+    const tg_tensor x = sample->ids ? tg_constant(tape, TG_I32, numbers, *shape)
+                                    : tg_add_scalar(tg_variable(tape, TG_F64, numbers, *shape), 0.5),
+                    loss = tg_sum(tg_square(run(s, sample, x)));
+    if (!tg_backward(loss))
+        return false;
+    result[0] = tg_item(loss);
+    result[1] = tg_parameters_gradient_norm(of);
+    return true;
+}
+
+static void fail_once(const tg_layer_kind *layer, const tg_model_kind *model, int number)
+{
+    const tg_layer_sample *sample = &(layer ? layer->samples : model->samples)[number];
+    tg_parameters_free(set);
+    set = tg_parameters_new(TG_F64);
+    const subject s = make(layer, model, number, sample->shapes);
+    tg_tape *const of_test = tape;
+    double expected[2] = {0}, result[2] = {0};
+    const bool can = step(&s, sample, sample->shapes, expected);
+    tg_tape_clear_error(tape);
+    for (int allowed = 0, failed = 1; can && failed; allowed++) {
+        tape = tg_tape_new();
+        wrapped_memory_fail_after(allowed);
+        const bool fine = step(&s, sample, sample->shapes, result);
+        failed = wrapped_memory_stop();
+        ck_assert_msg(fine || tg_tape_error(tape), "%s: no error", sample->about);
+        ck_assert_msg(!fine || memcmp(result, expected, sizeof result) == 0, "%s, %d: another result", sample->about,
+                      allowed);
+        tg_tape_clear_error(tape);
+        ck_assert_msg(step(&s, sample, sample->shapes, result), "%s, %d: %s", sample->about, allowed,
+                      tg_tape_error(tape));
+        ck_assert_msg(memcmp(result, expected, sizeof result) == 0, "%s, %d: another result", sample->about, allowed);
+        tg_tape_free(tape);
+    }
+    tape = of_test;
+    tg_model_free(s.model);
+    free(s.memory);
+}
+
+START_TEST(a_step_that_lacked_memory_is_right_the_next_time)
+{
+    with_all_samples(fail_once);
 }
 END_TEST
 
@@ -330,6 +388,7 @@ Suite *blocks_suite(void)
     tcase_add_test(tests, batch_norm_refuses_other_channels_and_a_replay_of_its_training);
     tcase_add_test(tests, null_and_inert_arguments_are_survived);
     tcase_add_test(tests, no_layer_and_no_model_stumbles_over_a_tensor_that_is_not_for_it);
+    tcase_add_test(tests, a_step_that_lacked_memory_is_right_the_next_time);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -4,6 +4,7 @@
 #include "nn/files/safetensors_internal.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,8 @@ static const char *read_lines(const tg_safetensors *file, const tg_training_stat
     if (!value != !state->update ||
         (value && (tg_scan(value, "%d %" SCNd64 " %la %la%c", &update->states, &update->steps, &update->product[0],
                            &update->product[1], &end) != 4 ||
-                   update->states != state->update->states || update->steps < 0)))
+                   update->states != state->update->states || update->steps < 0 || !isfinite(update->product[0]) ||
+                   !isfinite(update->product[1]))))
         return key;
     value = tg_safetensors_metadata(file, key = "training.ema");
     if (!value != !state->ema ||

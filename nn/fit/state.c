@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,8 @@ static bool read_epochs(tg_fit *fit, const char *text)
         return false;
     text += used;
     if (fit->config.round == TG_FLOAT16) {
-        if (tg_scan(text, " %la %d%n", &fit->scale, &fit->scaled_steps, &used) != 2)
+        if (tg_scan(text, " %la %d%n", &fit->scale, &fit->scaled_steps, &used) != 2 ||
+            !(fit->scale > 0 && fit->scale < INFINITY))
             return false;
         text += used;
     }

@@ -101,6 +101,7 @@ static bool read_constant(tg_card *c, const tg_json *list)
     return fine;
 }
 
+/* In ascending order, for tg_card_number. */
 static bool read_letters(tg_card *c, const tg_json *list, const tg_json *utf8)
 {
     const tg_json *at = list && list->kind == TG_JSON_LIST ? list->first : NULL;
@@ -110,7 +111,9 @@ static bool read_letters(tg_card *c, const tg_json *list, const tg_json *utf8)
     if ((double)count > most || !(c->letter = calloc(count + 1, sizeof *c->letter)))
         return false;
     for (c->vocabulary = 0; at; at = at->next) {
-        if (at->kind != TG_JSON_NUMBER || !(at->number >= 0 && at->number < limit) || at->number != floor(at->number))
+        const double least = c->vocabulary ? c->letter[c->vocabulary - 1] + 1 : 0;
+        if (at->kind != TG_JSON_NUMBER || !(at->number >= least && at->number < limit) ||
+            at->number != floor(at->number))
             return false;
         c->letter[c->vocabulary++] = (int32_t)at->number;
     }

@@ -50,7 +50,6 @@ static void begin(hill *h, double steepness, tg_format format, const char *folde
                                          .resume = true,
                                          .on_step = stop ? stop_after : NULL,
                                          .context = stop});
-    ck_assert_msg(!tg_fit_error(h->fit), "%s", tg_fit_error(h->fit));
 }
 
 static double end(hill *h)
@@ -94,6 +93,30 @@ START_TEST(a_run_that_resumes_keeps_the_scale)
     begin(&h, 7, TG_FLOAT16, "stopped", NULL);
     ck_assert_msg(tg_fit_run(h.fit), "%s", tg_fit_error(h.fit));
     ck_assert_double_eq(end(&h), 1.0 / 8);
+}
+END_TEST
+
+START_TEST(a_scale_that_is_none_is_refused)
+{
+    static const char *const wrong[] = {"    nan", "    inf", "      0", "-0x1p+2"};
+    hill h;
+    int stop = 1;
+    begin(&h, 0x1p-23, TG_FLOAT16, "damaged", &stop);
+    ck_assert(tg_fit_run(h.fit));
+    end(&h);
+    const char *path = "damaged/last.safetensors";
+    FILE *file = fopen(temporary_path(path), "rb");
+    char bytes[4096];
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    char *scale = memmem(bytes, size, " 0x1p+16 ", 9);
+    ck_assert_ptr_nonnull(scale);
+    memcpy(scale + 1, wrong[_i], 7);
+    temporary_write(path, bytes, size);
+    begin(&h, 0x1p-23, TG_FLOAT16, "damaged", NULL);
+    ck_assert_ptr_nonnull(tg_fit_error(h.fit));
+    ck_assert_msg(strstr(tg_fit_error(h.fit), "'fit.epochs' is damaged"), "%s", tg_fit_error(h.fit));
+    end(&h);
 }
 END_TEST
 
@@ -143,6 +166,7 @@ Suite *fit_scale_suite(void)
     tcase_add_checked_fixture(tests, fit_suite_start, fit_suite_finish);
     tcase_add_loop_test(tests, the_scale_is_halved_until_gradients_are_finite, 0, 4);
     tcase_add_loop_test(tests, a_run_that_resumes_keeps_the_scale, 0, STEPS);
+    tcase_add_loop_test(tests, a_scale_that_is_none_is_refused, 0, 4);
     tcase_add_test(tests, a_gradient_that_no_scale_makes_finite_ends_the_run);
     tcase_add_loop_test(tests, a_step_that_no_scale_helps_ends_the_run_at_once, 0, 3);
     tcase_add_test(tests, doubles_are_not_rounded);

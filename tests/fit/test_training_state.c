@@ -151,6 +151,26 @@ START_TEST(the_file_of_another_run_is_refused_and_changes_nothing)
 }
 END_TEST
 
+/* What no run writes, and what would make the weights NaN in the next step, without an error. */
+START_TEST(powers_that_are_no_numbers_are_refused)
+{
+    static const double wrong[] = {NAN, INFINITY, -INFINITY};
+    run r, twin;
+    begin(&r, TG_ADAMW, TG_NORM_NONE);
+    begin(&twin, TG_ADAMW, TG_NORM_NONE);
+    for (int i = 0; i < 6; i++) {
+        r.kept = tg_optimizer_state(r.optimizer);
+        r.kept.product[i % 2] = wrong[i / 2];
+        ck_assert(tg_training_state_save(&r.state, temporary_path("wrong"), NULL, 0, &error));
+        ck_assert(!load(&r, temporary_path("wrong")));
+        ck_assert_ptr_nonnull(strstr(error.text, "'training.optimizer'"));
+    }
+    assert_same(&r, &twin);
+    end(&r);
+    end(&twin);
+}
+END_TEST
+
 /* Both keep two blocks of different meaning. A file written before the name was added is accepted as before. */
 START_TEST(the_state_of_another_optimiser_is_refused)
 {
@@ -277,6 +297,7 @@ Suite *training_state_suite(void)
     tcase_add_checked_fixture(tests, start, finish);
     tcase_add_loop_test(tests, stopped_and_resumed_is_never_stopped, 0, 2 * optimizers());
     tcase_add_test(tests, the_file_of_another_run_is_refused_and_changes_nothing);
+    tcase_add_test(tests, powers_that_are_no_numbers_are_refused);
     tcase_add_test(tests, the_state_of_another_optimiser_is_refused);
     tcase_add_test(tests, a_set_that_has_grown_since_the_optimiser_was_made_is_not_saved);
     tcase_add_test(tests, too_little_memory_changes_nothing);

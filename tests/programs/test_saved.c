@@ -297,6 +297,12 @@ START_TEST(a_recurrent_net_writes_from_all_that_it_has_read)
     ck_assert_str_eq(error.text, "out of memory");
     ck_assert_int_eq(tg_model_generate(m, &how, &rng, text, &error), LENGTH);
     const tg_card *c = tg_model_card(m);
+    char *unsorted = strdup(c->data_text), *letters = strstr(unsorted, "[10,");
+    ck_assert_ptr_nonnull(letters);
+    memcpy(letters, "[99,", 4);
+    ck_assert_ptr_null(tg_card_parse(c->model_text, unsorted, &error));
+    ck_assert_msg(strstr(error.text, "the characters are missing or wrong"), "%s", error.text);
+    free(unsorted);
     const char *next = "Th", *at = text;
     for (int i = 0; i < 2 + LENGTH; i++)
         ids[i] = tg_card_number(c, i < 2 ? &next : &at);

@@ -32,6 +32,7 @@ static json_t *config_of(const session *c)
     json_object_set_new(config, "version", json_string(tg_version()));
     options_record(experiment_program()->table, &c->e.settings, config);
     json_object_set_new(config, "overwrite", json_false());
+    json_object_set_new(config, "part", json_null());
     for (int which = 0; which < SEARCH_VALUES; which++)
         if (c->e.search.count[which])
             json_object_set_new(config, search_options[which], json_string(c->e.search.brief ? "0" : "auto"));

@@ -150,6 +150,10 @@ START_TEST(parts_make_a_whole)
     ck_assert_msg(strstr(train_output, "6 of all 12 runs complete"), "%s", train_output);
     expect_fine(train_run("compare", RUNS "--part 1/2 --out o"));
     ck_assert_msg(strstr(train_output, "12 of all 12 runs complete"), "%s", train_output);
+    /* the part is of the process, not of the comparison that the folder describes */
+    expect_fine(train_run("compare", "--config o/config.json --out o"));
+    ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
+    ck_assert(temporary_exists("o/summary.csv"));
     expect_fine(train_run("compare", RUNS "--out o"));
     ck_assert_msg(strstr(train_output, "12 of 12 runs are complete\n"), "%s", train_output);
     expect_refused(train_run("compare", RUNS "--part 3/2 --out o"), "--part: '3/2'");

@@ -156,6 +156,13 @@ START_TEST(nets_are_tested_with_a_formula_in_place_of_their_activation)
     ck_assert_double_eq(csv_cell("as/runs.csv", "relu,1", "test_loss_as_max_0_x"), test);
     ck_assert(csv_cell("as/runs.csv", "mine,1", "test_loss_as_bfloat16") != rounded);
     ck_assert(twin == test && with_number == test && mine != test && rounded != test);
+    /* a gate has weights that a net without one does not have */
+    expect_fine(train_run("compare", SMALL "--seeds 1 --out gates --activations relu,swiglu --test-as silu,'u v'"));
+    ck_assert(isnan(csv_cell("gates/runs.csv", "relu,1", "test_loss_as_u_v")));
+    ck_assert(isnan(csv_cell("gates/runs.csv", "swiglu,1", "test_loss_as_silu")));
+    ck_assert(!isnan(csv_cell("gates/runs.csv", "relu,1", "test_loss_as_silu")));
+    ck_assert(!isnan(csv_cell("gates/runs.csv", "swiglu,1", "test_loss_as_u_v")));
+    expect_refused(train_run("compare", SMALL "--out t --refit yes --test-as relu"), "--test-as is for the net of the");
     expect_refused(train_run("compare", SMALL "--out t --test-as 'x +'"), "--test-as: 'x +': column 4, at the end");
     expect_refused(train_run("compare", SMALL "--out t --test-as relu,relu"), "--test-as: 'relu' is listed twice");
     expect_refused(train_run("compare", SMALL "--out t --test-as nothing"), "--test-as: 'nothing': not an activation");

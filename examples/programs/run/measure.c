@@ -25,14 +25,23 @@ void run_noise(trainer *t, runlog_run *results)
     }
 }
 
-/* The test loss of a net with the same weights, rounded to a format, and this activation. */
-static void put_variant(trainer *t, const run_variant *variant, runlog_run *results)
+static bool is_gated(const char *name)
+{
+    tg_activation activation;
+    return tg_activation_from_name(name, &activation) && tg_activation_is_gated(activation);
+}
+
+/* The test loss of a net with the same weights, rounded to a format, and this activation; NaN if the loss is not finite,
+ * or if one of both is gated, as a gate has weights of its own. */
+static double loss_of_variant(trainer *t, const run_variant *variant)
 {
     const tg_rng rng = tg_rng_seed(1);
     tg_error error;
     runlog_measures m = runlog_no_measures;
     net_spec spec = t->spec->net;
     tg_model *own = t->model;
+    if (is_gated(variant->activation) != is_gated(spec.activation))
+        return NAN;
     spec.activation = variant->activation;
     t->model = net_new(&spec, &rng, &error);
     tg_parameters *set = t->model ? tg_model_parameters(t->model) : NULL;
@@ -41,11 +50,12 @@ static void put_variant(trainer *t, const run_variant *variant, runlog_run *resu
         for (int64_t i = 0; i < tg_parameters_size(set); i++)
             weights[i] = tg_round(variant->format, weights[i]);
         tg_parameters_changed(set);
-        if (run_measure(t, &t->from->test, &m) && isfinite(m.loss))
-            runlog_add_variant(results, variant->name, m.loss);
+        if (!run_measure(t, &t->from->test, &m) || !isfinite(m.loss))
+            m.loss = NAN;
     }
     tg_model_free(t->model);
     t->model = own;
+    return m.loss;
 }
 
 void run_variants(trainer *t, runlog_run *results)
@@ -54,7 +64,7 @@ void run_variants(trainer *t, runlog_run *results)
     run_variant variant;
     tg_error error;
     while (t->from->test.count > 0 && !t->refit && run_spec_next_variant(t->spec, &list, &variant, &error))
-        put_variant(t, &variant, results);
+        runlog_add_variant(results, variant.name, loss_of_variant(t, &variant));
 }
 
 /* The range of a feature over all rows, a tenth wider on either side. */

@@ -315,7 +315,7 @@ json_t *record_json(const runlog_run *run)
     for (int i = 0; i < run->variants; i++) {
         char name[sizeof variant_begins + sizeof run->variant->name];
         snprintf(name, sizeof name, "%s%s", variant_begins, run->variant[i].name);
-        json_object_set_new(to, name, json_real(run->variant[i].loss));
+        json_object_set_new(to, name, isnan(run->variant[i].loss) ? json_null() : json_real(run->variant[i].loss));
     }
     put_whole(to, run, RUNLOG_RUN_epochs);
     return to;

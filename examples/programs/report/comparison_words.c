@@ -293,8 +293,11 @@ void comparison_add_hints(const comparison_view *v, table *t)
 {
     enum { FEW_SAMPLES = 100 };
     int finished = 0, learned = 0, diverged, constant, ignored = 0;
+    bool ours = v->c->has_constant; /* other programs do not say that a run diverged */
     char no_better[512];
     write_constant_failure(v->c, no_better, sizeof no_better);
+    for (int i = 0; i < v->c->run_count; i++)
+        ours |= v->c->runs[i].diverged;
     for (int i = 0; i < v->count; i++) {
         count_failures(v, v->groups[i].name, &diverged, &constant, &learned);
         finished += v->groups[i].runs;
@@ -304,9 +307,9 @@ void comparison_add_hints(const comparison_view *v, table *t)
         const bool lost = is_lost(&v->c->about, v->groups[i].name);
         const char *remedy = lost ? NULL : v->c->about.remedy;
         add_failure(t, &v->groups[i], diverged,
-                    lost                 ? "diverged, as its formula is not finite everywhere,"
-                    : v->c->has_constant ? "diverged"
-                                         : "diverged, or lacks a measure,", /* of other programs */
+                    lost   ? "diverged, as its formula is not finite everywhere,"
+                    : ours ? "diverged"
+                           : "diverged, or lacks a measure,",
                     remedy);
         /* where few runs learn anything, there may be nothing to be learned */
         add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? remedy : NULL);

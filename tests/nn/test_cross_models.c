@@ -5,12 +5,14 @@
  *                     tg_replay; a run that stops and resumes from its file in another model
  *
  * Stages are samples of nn/layers/layers.def, some with a residual connection; every sample occurs. Training uses
- * AdamW, an average of the weights and an evaluation halfway.
+ * an optimiser, an average of the weights and an evaluation halfway. A step that is refused must leave no trace.
  */
 #include "tests/support/cut_finely.h"
+#include "tests/support/optimizers.h"
 #include "tests/support/temporary_files.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,7 @@ typedef struct stage_plan {
 typedef struct plan {
     tg_dtype dtype;
     int images, parts; /* of a batch */
+    tg_optimizer_kind optimizer;
     int count;
     stage_plan stage[STAGES];
 } plan;
@@ -45,7 +48,7 @@ typedef struct stage {
 typedef struct model {
     const plan *plan;
     tg_parameters *set;
-    tg_optimizer *adamw;
+    tg_optimizer *optimizer;
     tg_ema *ema;
     tg_rng training;
     stage stage[STAGES];
@@ -93,7 +96,7 @@ static bool add_stage(model *m, const stage_plan *p)
 static void model_free(model *m)
 {
     tg_ema_free(m->ema);
-    tg_optimizer_free(m->adamw);
+    tg_optimizer_free(m->optimizer);
     tg_parameters_free(m->set);
     for (int i = 0; i < m->count; i++)
         free(m->stage[i].memory);
@@ -125,9 +128,14 @@ static model *model_new(const plan *p)
     ck_assert(tg_parameters_initialize(m->set, TG_INIT_HE_NORMAL, 0, &m->training));
     for (int i = 0; i < tg_parameters_count(m->set); i++)
         m->has_batch_norm |= strstr(tg_parameters_at(m->set, i)->name, "running_mean") != NULL;
-    m->adamw = tg_optimizer_new(m->set, &(tg_optimizer_config){.lr = 0.02, .weight_decay = 0.1, .clip_norm = 1});
+    m->optimizer = tg_optimizer_new(
+        m->set, &(tg_optimizer_config){.kind = p->optimizer,
+                                       .lr = 0.02 * tg_optimizer_rate_over_adamw(p->optimizer),
+                                       .schedule = {.kind = TG_WARMUP_COSINE, .warmup = 2, .steps = STEPS},
+                                       .weight_decay = 0.1,
+                                       .clip_norm = 1});
     m->ema = tg_ema_new(m->set, &(tg_ema_config){.decay = 0.75});
-    ck_assert(m->adamw && m->ema);
+    ck_assert(m->optimizer && m->ema);
     return m;
 }
 
@@ -171,6 +179,7 @@ static plan draw(tg_rng *choices, bool large, const tg_layer_kind *must)
 {
     plan p = {.dtype = tg_rng_below(choices, 2) ? TG_F64 : TG_F32, .parts = 1 + (int)tg_rng_below(choices, 2)};
     p.images = p.parts * (large ? MOST_IMAGES / 2 : 2 + (int)tg_rng_below(choices, 3));
+    p.optimizer = (tg_optimizer_kind)tg_rng_below(choices, (uint64_t)optimizers());
     int kinds = 0, rank = 4;
     while (tg_layer_kind_at(kinds))
         kinds++;
@@ -240,7 +249,7 @@ static void fill(const plan *p, int step, batch *b)
 
 typedef struct way {
     const char *name;
-    bool one_tape, checkpoints, accumulates, replays, resumes;
+    bool one_tape, checkpoints, accumulates, replays, resumes, stumbles;
     int threads;
 } way;
 
@@ -306,42 +315,62 @@ static double pass(run *r)
     return mean;
 }
 
+static tg_tensor loss_in_evaluation(run *r)
+{
+    const plan *p = r->model->plan;
+    const tg_tensor x = tg_borrow(r->tape, p->dtype, &r->batch->x, TG_SHAPE(p->images, CHANNELS, SIDE, SIDE)),
+                    labels = tg_borrow(r->tape, TG_I32, r->batch->labels, TG_SHAPE(p->images));
+    return tg_cross_entropy(model_forward(r->model, x, NULL, false), labels);
+}
+
 /* The loss of the averaged weights in evaluation. */
 static double evaluate(run *r)
 {
-    const plan *p = r->model->plan;
     tg_ema_swap(r->model->ema);
     next_tape(r);
     tg_no_grad_begin(r->tape);
-    const tg_tensor x = tg_borrow(r->tape, p->dtype, &r->batch->x, TG_SHAPE(p->images, CHANNELS, SIDE, SIDE)),
-                    labels = tg_borrow(r->tape, TG_I32, r->batch->labels, TG_SHAPE(p->images));
-    const double loss = tg_item(tg_cross_entropy(model_forward(r->model, x, NULL, false), labels));
+    const double loss = tg_item(loss_in_evaluation(r));
     tg_no_grad_end(r->tape);
     check_tape(r);
     tg_ema_swap(r->model->ema);
     return loss;
 }
 
+/* A step that the optimiser refuses, and a pass that fails. */
+static void stumble(run *r)
+{
+    next_tape(r);
+    tg_backward(tg_mul_scalar(loss_in_evaluation(r), NAN));
+    check_tape(r);
+    ck_assert(!tg_optimizer_step(r->model->optimizer));
+    tg_parameters_clear_gradients(r->model->set);
+    const tg_tensor loss = loss_in_evaluation(r);
+    tg_backward(tg_add(loss, tg_full(r->tape, TG_I32, TG_SHAPE(2), 1)));
+    ck_assert_ptr_nonnull(tg_tape_error(r->tape));
+    tg_tape_clear_error(r->tape);
+}
+
 static void save_and_load(run *r)
 {
     tg_error error;
     model *to = model_new(r->model->plan), *from = r->model;
-    tg_update_state kept = tg_optimizer_state(from->adamw);
+    tg_update_state kept = tg_optimizer_state(from->optimizer);
     tg_training_state state = {
         .parameters = from->set, .update = &kept, .ema = from->ema, .rng = {&from->training}, .position = 2};
     ck_assert_msg(tg_training_state_save(&state, temporary_path("state.safetensors"), NULL, 0, &error), "%s",
                   error.text);
     for (int i = 0; i < tg_parameters_count(to->set); i++)
         tg_parameter_fill(tg_parameters_at(to->set, i), 0.5);
-    kept = tg_optimizer_state(to->adamw);
+    r->model = to;
+    pass(r); /* whose gradients are those of other weights */
+    kept = tg_optimizer_state(to->optimizer);
     state = (tg_training_state){.parameters = to->set, .update = &kept, .ema = to->ema, .rng = {&to->training}};
     ck_assert_msg(tg_training_state_load(&state, temporary_path("state.safetensors"), &error), "%s", error.text);
-    ck_assert(tg_optimizer_restore(to->adamw, state.update));
+    ck_assert(tg_optimizer_restore(to->optimizer, state.update));
     ck_assert_int_eq(state.position, 2);
     tg_tape_free(r->tape); /* its tensors refer to the old model */
     r->tape = tg_tape_new();
     model_free(from);
-    r->model = to;
 }
 
 static unsigned char *copy_of(tg_parameters *set, size_t *bytes)
@@ -362,13 +391,15 @@ static outcome train(const plan *p, const way *w)
         fill(p, step, r.batch);
         if (step == 2 && w->resumes)
             save_and_load(&r);
+        if (w->stumbles)
+            stumble(&r);
         if (step > 0 && w->replays) {
             o.refused = !tg_replay(r.tape);
             if (o.refused)
                 break;
         } else
             o.loss[step] = pass(&r);
-        ck_assert_msg(tg_optimizer_step(r.model->adamw), "%s: %s", w->name, tg_optimizer_error(r.model->adamw));
+        ck_assert_msg(tg_optimizer_step(r.model->optimizer), "%s: %s", w->name, tg_optimizer_error(r.model->optimizer));
         ck_assert(tg_ema_update(r.model->ema));
         if (step == 1 && !w->replays)
             o.loss[STEPS] = evaluate(&r);
@@ -398,8 +429,8 @@ static void forget(outcome *o)
 static const char *describe(const plan *p)
 {
     static char text[600];
-    int length =
-        snprintf(text, sizeof text, "%s, %d images in %d parts:", tg_dtype_name(p->dtype), p->images, p->parts);
+    int length = snprintf(text, sizeof text, "%s, %s, %d images in %d parts:", tg_optimizer_name(p->optimizer),
+                          tg_dtype_name(p->dtype), p->images, p->parts);
     for (int i = 0; i < p->count; i++) {
         const stage_plan *s = &p->stage[i];
         length += snprintf(text + length, sizeof text - (size_t)length, " %s.%s%s", s->kind ? s->kind->name : "fold",
@@ -438,6 +469,7 @@ static void compare_ways(const plan *p, int *replayed, int *refused)
                                 .checkpoints = true,
                                 .threads = 2},
                                {.name = "3 threads, resumed", .one_tape = true, .threads = 3, .resumes = true},
+                               {.name = "one tape, refused steps", .one_tape = true, .threads = 1, .stumbles = true},
                                {.name = "tg_accumulate", .one_tape = true, .accumulates = true, .threads = 1},
                                {.name = "tg_accumulate, checkpoints, 33 threads, resumed",
                                 .one_tape = true,

@@ -215,12 +215,12 @@ $(OUT)/obj/autograd/kernels/isa-%.o: autograd/kernels/isa.c $(OUT)/flags
 	$(call quietly,CC)$(CC) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(MARCH_$(firstword $(subst -, ,$*))) \
 	    -DTG_REAL_$(lastword $(subst -, ,$*)) -DTG_KERNEL_TABLE=tg_kernels_$(subst -,_,$*) -MMD -MP -c -o $@ $<
 
-# Matrix products sum by fused multiply-adds where the processor has them.
+# Matrix products sum by fused multiply-adds where the processor has them. At -O1, where sanitizers are, GCC forms them only if asked.
 REAL_f32 := float
 REAL_f64 := double
 # Except on x86, GCC schedules instructions before it allocates registers. A tile's sums fill all registers, so that scheduling
 # would spill one of them to memory in each step.
-PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fno-schedule-insns)
+PRODUCT_CFLAGS := -ffp-contract=fast $(call if_known,-fexpensive-optimizations) $(call if_known,-fno-schedule-insns)
 # UndefinedBehaviorSanitizer's checks of an unrolled tile take compilers minutes a file.
 PRODUCT_CFLAGS += $(if $(findstring undefined,$(SANITIZE)),-fno-sanitize=undefined)
 $(OUT)/obj/autograd/kernels/product_kernel-%.o: autograd/kernels/product_kernel.c $(OUT)/flags

@@ -212,6 +212,19 @@ START_TEST(a_weight_is_so_many_rows)
 }
 END_TEST
 
+/* As of a net that has diverged. */
+START_TEST(outputs_that_are_no_numbers_have_no_area)
+{
+    static made m;
+    make(&m, 2);
+    m.output[7] = NAN;
+    const influence_rows rows = {.count = ROWS, .output = m.output, .label = m.label};
+    double *values = influence(&m.card, &rows);
+    ck_assert(isnan(values[INFLUENCE_AUC * (size_t)ROWS]) && !isnan(values[INFLUENCE_F1 * (size_t)ROWS]));
+    free(values);
+}
+END_TEST
+
 START_TEST(the_exponential_is_right_to_two_ulp)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -233,6 +246,7 @@ Suite *influence_suite(void)
     suite_add_tcase(suite, tests);
     tcase_add_loop_test(tests, rows_add_what_the_jackknife_finds, 0, sizeof cases / sizeof *cases);
     tcase_add_test(tests, the_calibration_error_varies_as_samples_do);
+    tcase_add_test(tests, outputs_that_are_no_numbers_have_no_area);
     tcase_add_test(tests, the_exponential_is_right_to_two_ulp);
     tcase_add_loop_test(tests, a_weight_is_so_many_rows, 0, sizeof cases / sizeof *cases);
     return suite;

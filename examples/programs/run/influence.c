@@ -1,7 +1,6 @@
 #include "examples/programs/run/influence.h"
 
 #include "examples/programs/run/tally.h"
-#include "examples/programs/system/posix.h"
 
 static double weight_of(const influence_rows *r, size_t row)
 {
@@ -124,52 +123,23 @@ static void calibration(const tg_card *c, const influence_rows *r, double *error
     }
 }
 
-typedef struct scored {
-    double probability;
-    size_t row;
-} scored;
-
-static int by_probability(const void *a, const void *b)
-{
-    const double x = ((const scored *)a)->probability, y = ((const scored *)b)->probability;
-    return (x > y) - (x < y);
-}
-
-/* to[i] becomes the weight of the other class's rows on the right side of row i: below one of the second class, above
- * one of the first; equal ones count half. Returns the weights of both classes in `of`. */
-static void count_pairs(const influence_rows *r, const scored *order, double *to, double of[2])
-{
-    double below[2] = {0, 0};
-    of[0] = of[1] = 0;
-    for (size_t i = 0; i < r->count; i++)
-        of[r->label[i]] += weight_of(r, i);
-    for (size_t i = 0, next; i < r->count; i = next) {
-        double same[2] = {0, 0};
-        for (next = i; next < r->count && order[next].probability == order[i].probability; next++)
-            same[r->label[order[next].row]] += weight_of(r, order[next].row);
-        for (size_t k = i; k < next; k++)
-            to[order[k].row] = r->label[order[k].row] ? below[0] + same[0] / 2 : of[1] - below[1] - same[1] / 2;
-        below[0] += same[0];
-        below[1] += same[1];
-    }
-}
-
 static void area(const influence_rows *r, double *auc)
 {
-    scored *order = calloc(r->count + 1, sizeof *order);
-    double of[2], pairs = 0;
-    if (!order)
+    tally_score *rows = calloc(r->count + 1, sizeof *rows);
+    double of[2];
+    if (!rows)
         return;
     for (size_t i = 0; i < r->count; i++)
-        order[i] = (scored){tally_second(r->output + 2 * i), i};
-    system_sort(order, r->count, sizeof *order, by_probability);
-    count_pairs(r, order, auc, of);
-    for (size_t i = 0; i < r->count; i++)
-        pairs += r->label[i] ? weight_of(r, i) * auc[i] : 0;
-    const double T = pairs / (of[0] * of[1]); /* NaN if a class has no row */
-    for (size_t i = 0; i < r->count; i++)
-        auc[i] = T + (of[0] + of[1]) / of[r->label[i]] * (auc[i] / of[!r->label[i]] - T);
-    free(order);
+        rows[i] = (tally_score){.probability = tally_second(r->output + 2 * i),
+                                .weight = weight_of(r, i),
+                                .row = i,
+                                .positive = r->label[i] == 1};
+    const double T = tally_area(rows, r->count, of); /* NaN if a class has no row */
+    for (size_t i = 0; i < r->count; i++) {
+        const int class = rows[i].positive;
+        auc[rows[i].row] = T + (of[0] + of[1]) / of[class] * (rows[i].right / of[!class] - T);
+    }
+    free(rows);
 }
 
 /* ---- targets ---- */

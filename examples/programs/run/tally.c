@@ -90,7 +90,7 @@ static bool make_room(tally_classes *of, size_t classes)
     if (classes != 2 || of->rows < of->room)
         return of->labels;
     const size_t room = of->room ? 2 * of->room : 256;
-    struct tally_score *larger = realloc(of->score, room * sizeof *larger);
+    tally_score *larger = realloc(of->score, room * sizeof *larger);
     of->score = larger ? larger : of->score;
     of->room = larger ? room : of->room;
     return of->labels && larger;
@@ -110,30 +110,39 @@ static void add_to_class(tally *sums, const float *logits, size_t classes, int32
     of->seen[label]++;
     of->seen[answer]++;
     if (classes == 2)
-        of->score[of->rows++] = (struct tally_score){tally_second(logits), weight, label == 1};
+        of->score[of->rows++] =
+            (tally_score){.probability = tally_second(logits), .weight = weight, .positive = label == 1};
 }
 
 static int by_probability(const void *a, const void *b)
 {
-    const struct tally_score *left = a, *right = b;
+    const tally_score *left = a, *right = b;
     return (left->probability > right->probability) - (left->probability < right->probability);
 }
 
-/* The share of pairs of a positive and a negative row in which the positive one is more probable, each pair times both
- * weights; equal ones are half a pair. */
-static double area(tally_classes *of)
+double tally_area(tally_score *rows, size_t count, double of[2])
 {
-    double pairs = 0, negatives = 0, positives = 0;
-    system_sort(of->score, of->rows, sizeof *of->score, by_probability);
-    for (size_t i = 0, next; i < of->rows; i = next) {
-        double same[2] = {0, 0};
-        for (next = i; next < of->rows && of->score[next].probability == of->score[i].probability; next++)
-            same[of->score[next].positive] += of->score[next].weight;
-        pairs += same[1] * (negatives + same[0] / 2);
-        negatives += same[0];
-        positives += same[1];
+    double pairs = 0, below[2] = {0, 0};
+    bool ordered = true;
+    of[0] = of[1] = 0;
+    for (size_t i = 0; i < count; i++) {
+        of[rows[i].positive] += rows[i].weight;
+        ordered &= !isnan(rows[i].probability);
     }
-    return pairs / (positives * negatives); /* NaN if a class has no row */
+    if (!ordered)
+        return NAN;
+    system_sort(rows, count, sizeof *rows, by_probability);
+    for (size_t i = 0, next; i < count; i = next) {
+        double same[2] = {0, 0};
+        for (next = i; next < count && rows[next].probability == rows[i].probability; next++)
+            same[rows[next].positive] += rows[next].weight;
+        pairs += same[1] * (below[0] + same[0] / 2);
+        for (size_t k = i; k < next; k++)
+            rows[k].right = rows[k].positive ? below[0] + same[0] / 2 : of[1] - below[1] - same[1] / 2;
+        below[0] += same[0];
+        below[1] += same[1];
+    }
+    return pairs / (of[0] * of[1]);
 }
 
 static void measure_classes(tally_classes *of, runlog_measures *m)
@@ -149,7 +158,7 @@ static void measure_classes(tally_classes *of, runlog_measures *m)
     m->balanced = recalls / with_label;
     m->f1 = f1 / seen;
     if (of->count == 2)
-        m->auc = area(of);
+        m->auc = tally_area(of->score, of->rows, (double[2]){0});
 }
 
 static double add_class(tally *sums, const tg_card *c, const float *logits, int64_t classes, int32_t label,

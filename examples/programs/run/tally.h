@@ -24,14 +24,19 @@ typedef struct tally_rows {
     float *output;    /* [rows, outputs]; NULL: not kept */
 } tally_rows;
 
+/* A row of two classes, for tally_area. */
+typedef struct tally_score {
+    double probability, weight; /* of the second class; of the row */
+    double right;               /* weight of the other class's rows on the right side, equal ones by half */
+    size_t row;
+    bool positive; /* it has the second class */
+} tally_score;
+
 /* Weights of rows by class, and the second one's probabilities of two classes. */
 typedef struct tally_classes {
     size_t count, rows, room;
     double *labels, *answers, *hits, *seen; /* [count] each, in one block that `labels` owns; seen: rows, not weights */
-    struct tally_score {
-        double probability, weight;
-        bool positive;
-    } * score; /* [rows] of [room]; NULL: there are not two */
+    tally_score *score;                     /* [rows] of [room]; NULL: there are not two */
 } tally_classes;
 
 typedef struct tally {
@@ -56,6 +61,11 @@ int tally_bin(double confidence);
 
 /* The probability of the second of two classes. */
 double tally_second(const float logits[2]);
+
+/* The area under the ROC curve: the share of pairs of a positive and a negative row in which the positive one is more
+ * probable, each pair times both weights; NaN if a class has no row, or a probability is NaN. Sorts the rows, and sets `right`; `of` becomes the
+ * weight of each class. */
+double tally_area(tally_score *rows, size_t count, double of[2]);
 
 /* e to the x, to 2 ulp, with the same bytes on every system: C libraries differ in their last digit. */
 double tally_exp(double x);

@@ -1,5 +1,6 @@
 #include "nn/activation.h"
 
+#include "autograd/base/names.h"
 #include "autograd/grad.h"
 #include "nn/config_internal.h"
 #include "nn/formula_internal.h"
@@ -102,7 +103,7 @@ static const char *similar_to(const char *name)
     const char *similar = NULL;
     int least = (int)strlen(name) / 4 + 1;
     for (int a = 0; a < ACTIVATIONS; a++) {
-        const int distance = tg_formula_distance(name, table[a].name);
+        const int distance = tg_name_distance(name, table[a].name);
         similar = distance < least ? table[a].name : similar;
         least = distance < least ? distance : least;
     }
@@ -112,7 +113,7 @@ static const char *similar_to(const char *name)
 /* "gelu" in small or capital letters. */
 static bool is_plain_gelu(const char *name)
 {
-    return tg_formula_distance(name, "gelu") == 0;
+    return tg_name_distance(name, "gelu") == 0;
 }
 
 bool tg_activation_read(const char *name, tg_activation *activation, tg_error *error)

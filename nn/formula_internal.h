@@ -74,9 +74,6 @@ TG_FORMAT(printf, 3, 4)
 int tg_formula_fail(tg_formula_reader *r, const char *at, const char *format, ...);
 int tg_formula_unknown(tg_formula_reader *r, const char *at, const char *name);
 
-/* The number of letters to insert, remove or replace, small or capital (Wagner and Fischer, 1974). */
-int tg_formula_distance(const char *a, const char *b);
-
 bool tg_formula_is_number(const tg_formula_reader *r, int step);
 double tg_formula_value(const tg_formula_reader *r, int step);
 

@@ -1,9 +1,9 @@
 /* Steps of a formula's program: numbers are computed, equal steps are shared, and an error has its place. */
 #include "nn/formula_internal.h"
 
+#include "autograd/base/names.h"
 #include "autograd/base/numbers.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -25,31 +25,13 @@ int tg_formula_fail(tg_formula_reader *r, const char *at, const char *format, ..
     return -1;
 }
 
-int tg_formula_distance(const char *a, const char *b)
-{
-    int row[64];
-    const int n = (int)strlen(b) < 63 ? (int)strlen(b) : 63;
-    for (int k = 0; k <= n; k++)
-        row[k] = k;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = row[0]++;
-        for (int k = 1; k <= n; k++) {
-            const int replaced = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[k - 1])),
-                      shorter = row[k] < row[k - 1] ? row[k] : row[k - 1];
-            diagonal = row[k];
-            row[k] = replaced < shorter + 1 ? replaced : shorter + 1;
-        }
-    }
-    return row[n];
-}
-
 int tg_formula_unknown(tg_formula_reader *r, const char *at, const char *name)
 {
     const char *best = NULL;
     int least = 1 + (int)strlen(name) / 4;
     for (int i = 0; tg_formula_function_at(i); i++) {
         const char *other = tg_formula_function_at(i)->name;
-        const int d = strncmp(other, name, strlen(name)) == 0 ? 0 : tg_formula_distance(name, other);
+        const int d = strncmp(other, name, strlen(name)) == 0 ? 0 : tg_name_distance(name, other);
         if (d < least || (d == least && !best)) {
             least = d;
             best = other;

@@ -1,5 +1,5 @@
 /* Names of the entries of a table whose indices are an enum: defines tg_KIND_name and tg_KIND_from_name. Internal to
- * the library, and shared by all of its rooms.
+ * the library, and shared by all of its rooms and by the programs.
  *
  *     static const struct {const char *name; ...} table[] = {...};
  *     enum { KINDS = sizeof table / sizeof table[0] };
@@ -8,6 +8,8 @@
 #ifndef TG_NAMES_H
 #define TG_NAMES_H
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* NULL past the end; false, with nothing written, for an unknown name. */
@@ -25,5 +27,24 @@
             }                                                      \
         return false;                                              \
     }
+
+/* Levenshtein's distance, ignoring case: how many characters must be inserted, deleted or changed. Of b it reads 63. */
+static inline int tg_name_distance(const char *a, const char *b)
+{
+    int row[64];
+    const int n = strlen(b) < 63 ? (int)strlen(b) : 63;
+    for (int k = 0; k <= n; k++)
+        row[k] = k;
+    for (int i = 0; a[i]; i++) {
+        int diagonal = row[0]++;
+        for (int k = 1; k <= n; k++) {
+            const int replaced = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[k - 1])),
+                      shorter = row[k] < row[k - 1] ? row[k] : row[k - 1];
+            diagonal = row[k];
+            row[k] = replaced < shorter + 1 ? replaced : shorter + 1;
+        }
+    }
+    return row[n];
+}
 
 #endif

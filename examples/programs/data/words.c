@@ -1,5 +1,7 @@
 #include "examples/programs/data/words.h"
 
+#include "autograd/base/names.h"
+
 int utf8_character(const unsigned char *text, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -125,31 +127,12 @@ char *text_from_utf8(const char *text)
     return whole;
 }
 
-int word_distance(const char *a, const char *b)
-{
-    enum { LONGEST = 64 };
-    int row[LONGEST + 1], length = (int)strnlen(b, LONGEST);
-    for (int j = 0; j <= length; j++)
-        row[j] = j;
-    for (int i = 0; a[i] && i < LONGEST; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 0; j < length; j++) {
-            int changed = diagonal + (tolower((unsigned char)a[i]) != tolower((unsigned char)b[j]));
-            diagonal = row[j + 1];
-            int moved = 1 + (diagonal < row[j] ? diagonal : row[j]);
-            row[j + 1] = changed < moved ? changed : moved;
-        }
-    }
-    return row[length];
-}
-
 const char *word_similar(const char *word, const char *const *words, size_t count)
 {
     const char *similar = NULL;
     int least = (int)strlen(word) / 3 + 1;
     for (size_t i = 0; i < count; i++) {
-        const int distance = word_distance(word, words[i]);
+        const int distance = tg_name_distance(word, words[i]);
         similar = distance < least ? words[i] : similar;
         least = distance < least ? distance : least;
     }

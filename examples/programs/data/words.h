@@ -51,7 +51,6 @@ static inline bool next_word(const char **list, char word[], size_t size)
     return true;
 }
 
-/* Levenshtein's distance, ignoring case: how many characters must be inserted, deleted or changed. And the first of
- * the words that are nearest to one, if that is at most a third of it; NULL: none is. */
-int word_distance(const char *a, const char *b);
+/* The first of the words that are nearest to one, by at most a third of its characters (tg_name_distance); NULL: none
+ * is. */
 const char *word_similar(const char *word, const char *const *words, size_t count);

@@ -1,5 +1,6 @@
 #include "examples/programs/gradcheck/subjects.h"
 
+#include "autograd/base/names.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
@@ -95,7 +96,7 @@ enum { FAR = 1000000 };
  * spelled similarly, then subjects whose description contains it; short names come first. */
 static int remoteness(const char *word, const subject *what)
 {
-    const int length = (int)strlen(word), away = word_distance(word, what->name);
+    const int length = (int)strlen(word), away = tg_name_distance(word, what->name);
     const char *part = length >= 2 ? strcasestr(what->name, word) : NULL;
     const char *described = length >= 4 ? strcasestr(what->about, word) : NULL;
     const int rank = part == what->name         ? 0

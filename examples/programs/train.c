@@ -41,11 +41,7 @@ enum { TITLE = 500 };
 
 static int fail(const char *message)
 {
-    /* In a team only the failing process prints, or process 0 if that one has ended. */
-    const bool said =
-        strstr(message, "another process failed") || (team_follows() && strstr(message, "another process"));
-    if (!said)
-        terminal_say("train", NULL, message);
+    terminal_say("train", NULL, message);
     return 1;
 }
 
@@ -430,8 +426,10 @@ static int train(training *t)
     if (fine)
         progress_end(t->view, 0, run_finished(&t->run) ? JOBS_DONE : JOBS_STOPPED, NULL);
     progress_free(t->view);
-    if (!fine)
-        return fail(error.text);
+    if (!fine) { /* in a team only the failing process prints, or process 0 if that one has ended */
+        const tg_fit_place at = tg_fit_failed_at(t->run.fit);
+        return at == TG_FIT_ELSEWHERE || (at == TG_FIT_LOST && team_follows()) ? 1 : fail(error.text);
+    }
     if (team_follows()) /* process 0 prints */
         return 0;
     if (run_finished(&t->run))

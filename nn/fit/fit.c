@@ -21,6 +21,11 @@ bool tg_fit_diverged(const tg_fit *fit)
     return fit && fit->diverged;
 }
 
+tg_fit_place tg_fit_failed_at(const tg_fit *fit)
+{
+    return fit ? fit->failed_at : TG_FIT_HERE;
+}
+
 int64_t tg_fit_step_count(const tg_fit *fit)
 {
     return fit ? fit->step : 0;

@@ -182,6 +182,14 @@ const char *tg_fit_error(const tg_fit *fit);
  * optimiser. */
 bool tg_fit_diverged(const tg_fit *fit);
 
+/* Where the error is. */
+typedef enum tg_fit_place {
+    TG_FIT_HERE,      /* in this process, or in all */
+    TG_FIT_ELSEWHERE, /* in another process, whose own error says what failed */
+    TG_FIT_LOST       /* another process cannot be reached */
+} tg_fit_place;
+tg_fit_place tg_fit_failed_at(const tg_fit *fit);
+
 /* Trains to the end and leaves the parameters of the best epoch (of the last, without validation rows); with `ema`
  * their averages. If a callback stopped it, the parameters are those of the last step, and another call continues.
  * False if there is an error. */

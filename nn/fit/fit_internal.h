@@ -70,6 +70,7 @@ struct tg_fit {
     bool state_is_spread;    /* only a process's own parts of the optimiser's state are up to date */
     char *packed;            /* buffer for bytes sent and received at once: room for two copies of all */
     tg_error error;          /* the first error; "" if there is none */
+    tg_fit_place failed_at;  /* of `error` */
 };
 
 /* Epochs before the next one. */
@@ -103,6 +104,9 @@ bool tg_fit_feed_evaluate(tg_fit *fit, tg_fit_feed *feed, double *loss, double *
 
 /* Allocates the nodes, for several shards; false if out of memory. */
 bool tg_fit_shards_init(tg_fit *fit);
+
+/* The error that another process cannot be reached; false. */
+bool tg_fit_lost(tg_fit *fit);
 
 /* The function that adds numbers of this type. */
 tg_fit_add *tg_fit_adder(tg_dtype dtype);

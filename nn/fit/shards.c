@@ -149,8 +149,10 @@ static int owner_of(const tg_fit *fit, int64_t shard)
     return (int)(((shard + 1) * (size < shards ? size : shards) - 1) / shards);
 }
 
-static bool lost(tg_fit *fit)
+bool tg_fit_lost(tg_fit *fit)
 {
+    if (!fit->error.text[0])
+        fit->failed_at = TG_FIT_LOST;
     return tg_fail_first(&fit->error, "training: another process cannot be reached");
 }
 
@@ -160,7 +162,7 @@ static bool exchange(tg_fit *fit, bool sends, int with, int level)
     void *node = sums_of(fit, level);
     return (sends ? c->send(c->context, with, node, node_bytes(fit))
                   : c->receive(c->context, with, node, node_bytes(fit))) ||
-           lost(fit);
+           tg_fit_lost(fit);
 }
 
 static void add_node(tg_fit *fit, int level)
@@ -270,6 +272,7 @@ bool tg_fit_shards_step(tg_fit *fit, int64_t first, int64_t rows, tg_fit_sums *s
         return false;
     if (sums->failed > 0 && !fit->error.text[0]) {
         fit->diverged = sums->diverged > 0;
+        fit->failed_at = fit->diverged ? TG_FIT_HERE : TG_FIT_ELSEWHERE;
         tg_fail_first(&fit->error, "epoch %lld: %s", (long long)(fit->step / fit->steps_of_epoch) + 1,
                       fit->diverged ? tg_fit_divergence(fit) : "another process failed");
     }

@@ -66,7 +66,7 @@ static bool exchange(tg_fit *fit, int with, const void *sent, size_t sent_size, 
         if (fine && add)
             add(received, inbox(fit), received_size);
     }
-    return fine || tg_fail_first(&fit->error, "training: another process cannot be reached");
+    return fine || tg_fit_lost(fit);
 }
 
 /* The parts that a process still has after `round` rounds. */

@@ -450,7 +450,10 @@ static bool train_badly(const tg_communicator *c, void *context)
         r.config.loss = no_loss_in_step_5;
     r.fit = tg_fit_new(&r.config);
     const bool failed = !tg_fit_run(r.fit) && !tg_fit_diverged(r.fit) &&
-                        strstr(tg_fit_error(r.fit), c->rank == 1 ? "no scalar" : wanted);
+                        strstr(tg_fit_error(r.fit), c->rank == 1 ? "no scalar" : wanted) &&
+                        tg_fit_failed_at(r.fit) == (c->rank == 1                ? TG_FIT_HERE
+                                                    : strstr(wanted, "reached") ? TG_FIT_LOST
+                                                                                : TG_FIT_ELSEWHERE);
     if (!failed)
         fprintf(stderr, "process %d: %s\n", c->rank, tg_fit_error(r.fit));
     end(&r);

@@ -290,12 +290,12 @@ bool card_start(const run_spec *s, tg_model *model, const run_source *from, cons
         .migrate = decides(s, "model"),
         .outputs = sampled ? outputs : NULL,
         .user = &of};
+    tg_activation named = activation;
+    tg_weights_activation(s->start, &named, NULL);
     const bool fine = tg_weights_load(tg_model_parameters(model), s->start, activation, &options, error);
     free(of.batch);
-    if (!fine)
-        tg_fail(error, "--start: %s%s", error->text,
-                strstr(error->text, "it was trained with ") ? "; " ADVICE_ACTIVATION : "");
-    return fine;
+    return fine || tg_fail(error, "--start: %s%s", error->text,
+                           named != activation && !options.migrate ? "; " ADVICE_ACTIVATION : "");
 }
 
 tg_card *card_read(const char *model, tg_error *error)

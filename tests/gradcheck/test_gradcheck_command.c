@@ -284,6 +284,8 @@ START_TEST(a_mistake_in_python_is_answered_by_a_sentence)
              "TAPEGRAD_LIBRARY='%s/libtapegrad.so' PYTHONPATH=examples/gradcheck PYTHONDONTWRITEBYTECODE=1 python3 "
              "tests/gradcheck/newcomer.py",
              build);
+    if (getenv("SANITIZE") && *getenv("SANITIZE"))
+        return (void)printf("skipped: python3 cannot load a library with sanitizers\n");
     if (system("python3 -c 'import ctypes' 2>/dev/null") != 0)
         return (void)printf("skipped: there is no python3\n");
     status = system(command);

@@ -140,7 +140,7 @@ START_TEST(claimed_widths_take_no_memory_before_they_are_compared)
     const long before = peak_kilobytes();
     ck_assert_ptr_null(tg_model_open(temporary_path("claims.safetensors"), &error));
     ck_assert_msg(strstr(error.text, "shape"), "%s", error.text);
-    ck_assert_msg(peak_kilobytes() - before < 50000, "%ld kB", peak_kilobytes() - before); /* the weights: 400 MB */
+    ck_assert_msg(peak_kilobytes() - before < 100000, "%ld kB", peak_kilobytes() - before); /* the weights: 400 MB */
     tg_model *model = tg_model_open(temporary_path("m/best.safetensors"), &error);
     ck_assert_msg(model, "%s", error.text);
     tg_model_free(model);

@@ -1,6 +1,8 @@
 /* Black boxes: a user's functions that work on plain arrays, not on tensors. */
 #include "autograd/gradcheck/check.h"
 
+#include "autograd/base/shape_internal.h"
+
 #include <string.h>
 
 typedef enum { VALUE, VJP, JVP, JACOBIAN } box_function;
@@ -12,52 +14,28 @@ typedef struct source {
     void **in, **kept; /* and a copy from before the call */
     void **outputs, **cotangents, **gradients, **tangents;
     void *jacobian;
-    double *unit, *product; /* [variables], [outputs] */
 } source;
 
 /* ---- arrays of its type ---- */
 
-static size_t size_of(const tg_check *c)
+static size_t bytes_of(const tg_check *c, int input)
 {
-    return c->type == TG_GRADCHECK_F64 ? sizeof(double) : sizeof(float);
+    const tg_gradcheck_input *in = &c->inputs[input];
+    return (size_t)tg_shape_size(&in->shape) * tg_dtype_size(in->integers ? TG_I32 : tg_check_dtype(c));
+}
+
+static void **arrays_like(tg_check *c, const tg_check_part *parts, int count, int all)
+{
+    void **arrays = tg_check_take(c, all, sizeof *arrays);
+    for (const tg_check_part *p = parts; p < parts + count; p++)
+        arrays[p->input] = tg_check_numbers(c, p->size + 1);
+    return arrays;
 }
 
 static void put(const tg_check *c, const double *numbers, int64_t count, void *to)
 {
     for (int64_t i = 0; i < count; i++)
-        if (c->type == TG_GRADCHECK_F64)
-            ((double *)to)[i] = numbers[i];
-        else
-            ((float *)to)[i] = (float)tg_check_round(c, numbers[i]);
-}
-
-static void get(const tg_check *c, const void *from, int64_t count, double *numbers)
-{
-    for (int64_t i = 0; i < count; i++)
-        numbers[i] = c->type == TG_GRADCHECK_F64 ? ((const double *)from)[i] : (double)((const float *)from)[i];
-}
-
-static size_t bytes_of(const tg_check *c, int input)
-{
-    const tg_gradcheck_input *in = &c->inputs[input];
-    return (size_t)tg_shape_size(&in->shape) * (in->integers ? sizeof(int32_t) : size_of(c));
-}
-
-static void **arrays_like_inputs(tg_check *c, bool all)
-{
-    void **arrays = tg_check_take(c, c->count, sizeof *arrays);
-    for (int i = 0; i < c->count; i++)
-        if (all || tg_check_is_varied(&c->inputs[i]))
-            arrays[i] = tg_check_take(c, (int64_t)bytes_of(c, i) + 1, 1);
-    return arrays;
-}
-
-static void **arrays_like_outputs(tg_check *c)
-{
-    void **arrays = tg_check_take(c, c->output_count, sizeof *arrays);
-    for (int i = 0; i < c->output_count; i++)
-        arrays[i] = tg_check_numbers(c, c->outputs[i].size + 1);
-    return arrays;
+        tg_set_element(tg_check_dtype(c), to, i, tg_check_round(c, numbers[i]));
 }
 
 /* All variables, or values, to arrays like the inputs, or outputs, and back. */
@@ -70,7 +48,7 @@ static void put_parts(const tg_check *c, const tg_check_part *parts, int count, 
 static void get_parts(const tg_check *c, const tg_check_part *parts, int count, void *const *arrays, double *x)
 {
     for (const tg_check_part *p = parts; p < parts + count; p++)
-        get(c, arrays[p->input], p->size, x + p->offset);
+        tg_copy_elements(TG_F64, x + p->offset, tg_check_dtype(c), arrays[p->input], p->size);
 }
 
 static void open_box(tg_check *c)
@@ -82,20 +60,21 @@ static void open_box(tg_check *c)
     const int64_t outputs = c->level[0].length;
     if (s->box->jacobian && outputs > 0 && c->variables > INT64_MAX / 16 / outputs)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "out of memory");
-    s->in = arrays_like_inputs(c, true);
-    s->kept = arrays_like_inputs(c, true);
-    s->gradients = arrays_like_inputs(c, false);
-    s->tangents = arrays_like_inputs(c, false);
-    s->outputs = arrays_like_outputs(c);
-    s->cotangents = arrays_like_outputs(c);
+    s->gradients = arrays_like(c, c->parts, c->part_count, c->count);
+    s->tangents = arrays_like(c, c->parts, c->part_count, c->count);
+    s->outputs = arrays_like(c, c->outputs, c->output_count, c->output_count);
+    s->cotangents = arrays_like(c, c->outputs, c->output_count, c->output_count);
     s->jacobian = s->box->jacobian ? tg_check_numbers(c, outputs * c->variables) : NULL;
-    s->unit = tg_check_numbers(c, c->variables);
-    s->product = tg_check_numbers(c, outputs);
-    for (int i = 0; i < c->count; i++)
+    s->in = tg_check_take(c, c->count, sizeof *s->in);
+    s->kept = tg_check_take(c, c->count, sizeof *s->kept);
+    for (int i = 0; i < c->count; i++) {
+        s->in[i] = tg_check_take(c, (int64_t)bytes_of(c, i) + 1, 1);
+        s->kept[i] = tg_check_take(c, (int64_t)bytes_of(c, i) + 1, 1);
         if (c->inputs[i].integers)
             memcpy(s->in[i], c->inputs[i].integers, bytes_of(c, i));
         else if (c->inputs[i].data)
             put(c, c->inputs[i].data, tg_shape_size(&c->inputs[i].shape), s->in[i]);
+    }
 }
 
 /* ---- calls ---- */
@@ -104,17 +83,18 @@ static void open_box(tg_check *c)
 static void forget_results(const tg_check *c, box_function which)
 {
     const source *s = c->source;
-    for (int i = 0; which == VJP && i < c->count; i++)
-        if (s->gradients[i])
-            memset(s->gradients[i], 0xff, bytes_of(c, i));
+    const size_t size = tg_dtype_size(tg_check_dtype(c));
+    for (const tg_check_part *p = c->parts; which == VJP && p < c->parts + c->part_count; p++)
+        memset(s->gradients[p->input], 0xff, (size_t)p->size * size);
     for (int i = 0; i < c->output_count; i++)
-        memset(s->outputs[i], 0xff, (size_t)c->outputs[i].size * size_of(c));
+        memset(s->outputs[i], 0xff, (size_t)c->outputs[i].size * size);
     if (which == JACOBIAN)
-        memset(s->jacobian, 0xff, (size_t)(c->level[0].length * c->variables) * size_of(c));
+        memset(s->jacobian, 0xff, (size_t)(c->level[0].length * c->variables) * size);
 }
 
-/* Calls one of the user's functions at x. Outputs that it does not write are NaN. */
-static void call(tg_check *c, box_function which, const double *x)
+/* Calls one of the user's functions at x, of v or u; the result, but for a Jacobian, goes to `out`. What it does not
+ * write is NaN. */
+static void call(tg_check *c, box_function which, const double *x, const double *times, double *out)
 {
     static const char *const names[] = {"value", "vjp", "jvp", "jacobian"};
     source *s = c->source;
@@ -123,6 +103,10 @@ static void call(tg_check *c, box_function which, const double *x)
     put_parts(c, c->parts, c->part_count, x, s->in);
     for (int i = 0; i < c->count; i++)
         memcpy(s->kept[i], s->in[i], bytes_of(c, i));
+    if (which == VJP)
+        put_parts(c, c->outputs, c->output_count, times, s->cotangents);
+    if (which == JVP)
+        put_parts(c, c->parts, c->part_count, times, s->tangents);
     forget_results(c, which);
     const bool done = which == VALUE ? box->value(in, s->outputs, box->user)
                       : which == VJP ? box->vjp(in, (const void *const *)s->cotangents, s->gradients, box->user)
@@ -138,26 +122,23 @@ static void call(tg_check *c, box_function which, const double *x)
     for (int i = 0; i < c->count; i++)
         if (memcmp(s->kept[i], s->in[i], bytes_of(c, i)) != 0)
             tg_check_stop(c, TG_GRADCHECK_DISTURBED, "its %s changes what it is given", names[which]);
+    if (which == VJP)
+        get_parts(c, c->parts, c->part_count, s->gradients, out);
+    else if (which != JACOBIAN)
+        get_parts(c, c->outputs, c->output_count, s->outputs, out);
 }
 
 /* Of the Jacobian that was asked for last. */
 static double entry(const tg_check *c, int64_t row, int64_t column)
 {
-    const source *s = c->source;
-    double number;
-    get(c, (const char *)s->jacobian + (size_t)(row * c->variables + column) * size_of(c), 1, &number);
-    return number;
+    return tg_element(tg_check_dtype(c), ((const source *)c->source)->jacobian, row * c->variables + column);
 }
 
 /* J u at x, from the jvp or the Jacobian. */
 static void multiply(tg_check *c, box_function which, const double *x, const double *u, double *out)
 {
-    source *s = c->source;
-    put_parts(c, c->parts, c->part_count, u, s->tangents);
     c->result.evaluations++;
-    call(c, which, x);
-    if (which == JVP)
-        get_parts(c, c->outputs, c->output_count, s->outputs, out);
+    call(c, which, x, u, out);
     for (int64_t j = 0; which == JACOBIAN && j < c->level[0].length; j++) {
         out[j] = 0;
         for (int64_t i = 0; i < c->variables; i++)
@@ -168,30 +149,26 @@ static void multiply(tg_check *c, box_function which, const double *x, const dou
 /* J^T v, by the vjp if there is one, or the Jacobian, else by J times each unit vector. */
 static void evaluate(tg_check *c, int level, const double *x, double *out)
 {
-    source *s = c->source;
+    const tg_black_box *box = ((source *)c->source)->box;
     const double *v = c->level[0].cotangent;
-    if (level == 0) {
-        call(c, VALUE, x);
-        get_parts(c, c->outputs, c->output_count, s->outputs, out);
+    if (level == 0 || box->vjp) {
+        call(c, level == 0 ? VALUE : VJP, x, v, out);
         return;
     }
-    if (s->box->vjp) {
-        put_parts(c, c->outputs, c->output_count, v, s->cotangents);
-        call(c, VJP, x);
-        get_parts(c, c->parts, c->part_count, s->gradients, out);
-        return;
-    }
-    if (s->box->jacobian)
-        call(c, JACOBIAN, x);
+    const int64_t here = tg_arena_here(&c->arena);
+    double *unit = tg_check_numbers(c, c->variables), *product = tg_check_numbers(c, c->level[0].length);
+    if (box->jacobian)
+        call(c, JACOBIAN, x, NULL, NULL);
     for (int64_t i = 0; i < c->variables; i++) {
         out[i] = 0;
-        s->unit[i] = 1;
-        if (!s->box->jacobian)
-            multiply(c, JVP, x, s->unit, s->product);
-        s->unit[i] = 0;
+        unit[i] = 1;
+        if (!box->jacobian)
+            multiply(c, JVP, x, unit, product);
+        unit[i] = 0;
         for (int64_t j = 0; j < c->level[0].length; j++)
-            out[i] += v[j] * (s->box->jacobian ? entry(c, j, i) : s->product[j]);
+            out[i] += v[j] * (box->jacobian ? entry(c, j, i) : product[j]);
     }
+    tg_arena_rewind(&c->arena, here);
 }
 
 /* ---- invariants ---- */

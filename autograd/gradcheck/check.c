@@ -123,10 +123,8 @@ void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t i
         tg_text_add(text, "%s", name);
     else
         tg_text_add(text, "input %d", input);
-    if (index < 0)
-        return;
-    tg_text_add(text, tg_check_shape_of(in)->rank > 0 ? " at " : "");
-    tg_check_add_index(text, tg_check_shape_of(in), index);
+    if (index >= 0)
+        tg_check_add_index(text, tg_check_shape_of(in), index);
 }
 
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
@@ -134,7 +132,7 @@ void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index)
     int64_t size = tg_shape_size(shape);
     for (int axis = 0; axis < shape->rank; axis++) {
         size /= shape->dim[axis];
-        tg_text_add(text, "%s%lld", axis ? ", " : "[", (long long)(index / size));
+        tg_text_add(text, "%s%lld", axis ? ", " : " at [", (long long)(index / size));
         index %= size;
     }
     tg_text_add(text, shape->rank > 0 ? "]" : "");

@@ -133,7 +133,9 @@ struct tg_check {
     int64_t variables;
     double *point, *caller;    /* where it is checked now, and what the caller gave */
     double *scale, *own_scale; /* of each variable: powers of two */
-    double *moved, *ahead, *behind, *further;
+    double *moved;             /* any other point */
+    double *ahead, *behind, *further;
+    double *direction;                     /* [variables] that is compared along */
     double *promised;                      /* [values] how far each may be off */
     const double *value_rtol, *value_atol; /* of each output; NULL: the option for all */
     double *projected, **projected_inputs; /* [count]: NULL without a projection */
@@ -142,6 +144,16 @@ struct tg_check {
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
     const char *at; /* " (with zeros put in)"; "" for the caller's point */
 };
+
+/* The variables from .. to - 1 move by t times ratio times the direction. Values start, start + stride, ... may change:
+ * all, or those of one place of an elementwise function. */
+typedef struct tg_check_line {
+    int level;
+    const double *direction;
+    int64_t from, to, start, stride;
+    double ratio;
+    const double *tangent; /* the direction that a projection leaves; NULL without one */
+} tg_check_line;
 
 /* ---- check.c ---- */
 
@@ -180,10 +192,14 @@ static inline const tg_shape *tg_check_shape_of(const tg_gradcheck_input *input)
 {
     return input->parameter ? &input->parameter->shape : &input->shape;
 }
+static inline tg_dtype tg_check_dtype(const tg_check *c) /* bfloat16 is stored in float */
+{
+    return c->type == TG_GRADCHECK_F64 ? TG_F64 : TG_F32;
+}
 double tg_check_round(const tg_check *c, double x); /* to the type */
 double tg_check_weight(tg_check *c);                /* random, 1/2 to 3/2 in size */
 
-/* Words: "b at [1, 2]", "b" with index -1; and v->where. */
+/* Words: "b at [1, 2]", "b" with index -1; " at [1, 2]"; and v->where. */
 void tg_check_add_element(tg_text *text, const tg_check *c, int input, int64_t index);
 void tg_check_add_index(tg_text *text, const tg_shape *shape, int64_t index);
 void tg_check_where(const tg_check *c, tg_gradcheck_result *v);
@@ -194,8 +210,8 @@ void tg_check_where(const tg_check *c, tg_gradcheck_result *v);
  * which is only counted. */
 bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out);
 
-bool tg_check_is_within(const tg_check *c, const double *x);                       /* all bounds */
-void tg_check_find_tangent(tg_check *c, const double *direction, double *tangent); /* which is 0 */
+bool tg_check_is_within(const tg_check *c, const double *x);           /* all bounds */
+double *tg_check_find_tangent(tg_check *c, const tg_check_line *line); /* what a projection leaves of a direction */
 
 /* Sets up parts, point and cotangents; without it nothing can be evaluated. */
 void tg_check_open(tg_check *c);
@@ -208,16 +224,6 @@ void tg_check_at_point(tg_check *c, int last);
 const char *tg_check_next_point(tg_check *c, int number);
 
 /* ---- differences.c ---- */
-
-/* The variables from .. to - 1 move by t times ratio times the direction. Values start, start + stride, ... may change:
- * all, or those of one place of an elementwise function. */
-typedef struct tg_check_line {
-    int level;
-    const double *direction;
-    int64_t from, to, start, stride;
-    double ratio;
-    const double *tangent; /* the direction that a projection leaves; NULL without one */
-} tg_check_line;
 
 typedef struct tg_check_estimate {
     double value, error, rounding;
@@ -299,8 +305,8 @@ void tg_check_explain(tg_check *c);                                  /* fills in
 void tg_check_compare_all(tg_check *c, int orders);
 
 /* Adds the result of a comparison, or of a part of the check, to the total. */
-void tg_check_add(tg_gradcheck_result *total, tg_gradcheck_result *undecided, const tg_gradcheck_result *part);
-void tg_check_end(tg_gradcheck_result *total, const tg_gradcheck_result *undecided);
+void tg_check_add(tg_check *c, const tg_gradcheck_result *part);
+void tg_check_end(tg_check *c);
 
 /* ---- run.c ---- */
 

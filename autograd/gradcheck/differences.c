@@ -7,12 +7,11 @@
 
 bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
 {
+    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
     for (int64_t i = line->from; i < line->to; i++)
         c->moved[i] = tg_check_round(c, c->point[i] + t * line->ratio * line->direction[i]);
     tg_check_evaluate(c, line->level, c->moved, out);
-    const bool within = c->options.project || tg_check_is_within(c, c->moved);
-    memcpy(c->moved + line->from, c->point + line->from, (size_t)(line->to - line->from) * sizeof(double));
-    return within;
+    return c->options.project || tg_check_is_within(c, c->moved);
 }
 
 bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double t)
@@ -121,18 +120,15 @@ void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check
     extrapolate(s);
 }
 
-static bool is_known(const tg_check_estimate *e)
-{
-    return TG_SAFETY * (e->error + e->rounding) <= TG_TOLERANCE * fabs(e->value);
-}
-
 /* If smaller steps contradict by far, larger ones missed a feature. */
 void tg_check_new_table(tg_check_slope *s)
 {
     const double now = s->now.error + s->now.rounding, best = s->best.error + s->best.rounding;
     const bool contradicts = fabs(s->now.value - s->best.value) > TG_SAFETY * (now + best),
-               smaller = s->step < s->best_step;
-    if (contradicts && is_known(smaller ? &s->now : &s->best) ? smaller : now < best) {
+               smaller = s->step < s->best_step,
+               known =
+                   TG_SAFETY * (smaller ? now : best) <= TG_TOLERANCE * fabs(smaller ? s->now.value : s->best.value);
+    if (contradicts && known ? smaller : now < best) {
         s->best = s->now;
         s->best_step = s->step;
     }
@@ -154,7 +150,7 @@ static void go_to_neighbour(tg_check *c, const tg_check_line *line, int number, 
             away[i] = ldexp(away[i], -2 * looks);
         if (number == 0 && i >= line->from && i < line->to)
             away[i] += 4 * distance * line->direction[i];
-        c->point[i] = c->moved[i] = tg_check_round(c, c->point[i] + away[i]);
+        c->point[i] = tg_check_round(c, c->point[i] + away[i]);
     }
 }
 
@@ -169,7 +165,6 @@ static void look(tg_check *c, const tg_check_line *line, double distance, tg_che
         tg_check_evaluate_at(c, line, c->near_step, c->ahead);
         tg_check_evaluate_at(c, line, -c->near_step, c->behind);
         memcpy(c->point, x, (size_t)c->variables * sizeof *x);
-        memcpy(c->moved, x, (size_t)c->variables * sizeof *x);
         for (int64_t k = line->start; k < c->level[line->level].length; k += line->stride) {
             const double slope = (c->ahead[k] - c->behind[k]) / (2 * c->near_step);
             a->ends |= !isfinite(slope);

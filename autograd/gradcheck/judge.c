@@ -184,7 +184,6 @@ static bool is_tied(tg_check *c, const tg_check_line *line, const tg_check_slope
     for (int64_t i = 0; i < c->variables; i++)
         c->moved[i] = c->point[i] + tg_check_weight(c) * c->near_step * c->own_scale[i];
     tg_check_evaluate(c, line->level + 1, c->moved, beside);
-    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
     return !(fabs(multiply(c, line, beside) - s->analytic) <= TG_COARSE * fabs(s->analytic - s->best.value));
 }
 
@@ -317,13 +316,8 @@ tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *along)
     const int64_t here = tg_arena_here(&c->arena);
     tg_check_line projected = *along;
     const tg_check_line *line = &projected;
-    if (c->options.project) {
-        double *tangent = tg_check_numbers(c, c->variables), *direction = tg_check_numbers(c, c->variables);
-        memcpy(direction + along->from, along->direction + along->from,
-               (size_t)(along->to - along->from) * sizeof *direction);
-        tg_check_find_tangent(c, direction, tangent);
-        projected.tangent = tangent;
-    }
+    if (c->options.project)
+        projected.tangent = tg_check_find_tangent(c, along);
     tg_gradcheck_result v = tg_check_no_result(c->result.sample);
     tg_check_slope s = {0};
     tg_check_around a = {0};

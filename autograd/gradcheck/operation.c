@@ -85,64 +85,44 @@ static tg_tensor apply(tg_tape *tape, const tg_tensor *inputs, int count, void *
     return tg_apply(t->op, t->sample->attributes, t->count, t->room);
 }
 
-static tg_check check_of(trial *t, tg_check_tensors *of)
-{
-    *of = (tg_check_tensors){.function = apply, .user = t};
-    return (tg_check){.name = t->op->name,
-                      .inputs = t->inputs,
-                      .count = t->count,
-                      .result = tg_check_no_result(t->number),
-                      .kind = &tg_check_of_tensors,
-                      .source = of,
-                      .elementwise = t->op->flags & TG_ELEMENTWISE,
-                      .options = t->all.options,
-                      .low = t->low,
-                      .high = t->high,
-                      .rng = tg_rng_stream(&t->rng, "check")};
-}
-
-/* Adds the outcome of a check to the total, if it counts; true if it passed. */
-static bool finish(trial *t, tg_check *c, bool counts, const char *note)
-{
-    tg_gradcheck_result *v = &c->result;
-    const bool passed = v->passed;
-    tg_text text = {v->why, sizeof v->why, strlen(v->why)};
-    tg_text_add(&text, "%s", passed ? "" : note);
-    if (counts && !passed)
-        tg_check_explain(c);
-    if (counts)
-        tg_check_add(&t->all.result, &t->all.undecided, v);
-    tg_check_close(c);
-    return passed;
-}
-
 /* Checks the current inputs. False if that failed, or if there is nothing to check: a value that is not finite, as in
- * samples at the end of a range, or the mean of no elements. */
-static bool run_variant(trial *t, const char *note)
+ * samples at the end of a range, or the mean of no elements. Briefly, in another type or shape, along one direction of
+ * each input: then only a failure counts. */
+static bool run(trial *t, tg_gradcheck_type type, const char *briefly, const char *note)
 {
-    tg_check_tensors of;
-    tg_check c = check_of(t, &of);
+    tg_check_tensors of = {.function = apply, .user = t};
+    tg_check c = {.name = t->op->name,
+                  .inputs = t->inputs,
+                  .count = t->count,
+                  .result = tg_check_no_result(t->number),
+                  .kind = &tg_check_of_tensors,
+                  .source = &of,
+                  .type = type,
+                  .elementwise = t->op->flags & TG_ELEMENTWISE,
+                  .brief = briefly,
+                  .at = briefly,
+                  .options = t->all.options,
+                  .low = t->low,
+                  .high = t->high,
+                  .rng = tg_rng_stream(&t->rng, "check")};
+    c.options.order = briefly ? 1 : c.options.order;
     tg_check_run(&c);
-    return finish(t, &c, !c.nothing && !(c.result.status == TG_GRADCHECK_NOT_FINITE && c.result.order == 0), note);
+    tg_gradcheck_result *v = &c.result;
+    const bool none = c.nothing || (v->status == TG_GRADCHECK_NOT_FINITE && v->order == 0);
+    if (briefly && v->status == TG_GRADCHECK_WRONG)
+        v->status = type == TG_GRADCHECK_F32 ? TG_GRADCHECK_SINGLE : TG_GRADCHECK_SHAPE;
+    tg_text text = {v->why, sizeof v->why, strlen(v->why)};
+    tg_text_add(&text, "%s", v->passed ? "" : note);
+    if (briefly ? !v->passed : !none) {
+        if (!v->passed)
+            tg_check_explain(&c);
+        tg_check_add(&t->all, v);
+    }
+    tg_check_close(&c);
+    return v->passed;
 }
 
-/* Compares along one direction of each input, in another type or shape. Only a failure counts. */
-static void run_briefly(trial *t, tg_gradcheck_type type, tg_gradcheck_status status, const char *at)
-{
-    tg_check_tensors of;
-    tg_check c = check_of(t, &of);
-    c.type = type;
-    c.at = at;
-    c.brief = true;
-    c.options.order = 1;
-    tg_check_run(&c);
-    if (c.result.status == TG_GRADCHECK_WRONG)
-        c.result.status = status;
-    finish(t, &c, !c.result.passed, "");
-}
-
-/* An elementwise operation in shapes of other ranks and lengths, and broadcast; each input in turn is the smaller one.
- */
+/* An elementwise operation in other ranks and lengths, and broadcast; each input in turn is the smaller one. */
 static void check_shapes(trial *t)
 {
     static const int lengths[] = {1,  2,  3,  4,  5,  6,  7,  8,   9,   13,  15,  16,
@@ -174,7 +154,7 @@ static void check_shapes(trial *t)
                 sample.input[k].shape = k == which ? *small : *others;
             draw_inputs(t);
             if (t->all.result.passed)
-                run_briefly(t, TG_GRADCHECK_F64, TG_GRADCHECK_SHAPE, at);
+                run(t, TG_GRADCHECK_F64, at, "");
         }
     }
     t->sample = own;
@@ -212,7 +192,8 @@ static bool make_same(trial *t, unsigned group)
 /* ---- points of an elementwise operation ---- */
 
 /* Zeros, halves, whole numbers, tiny and large ones within the sample's ranges, and random ones, each of one input
- * beside each of the others somewhere; without places where the value is not finite. False if none is left. */
+ * beside each of the others somewhere; without places where the value is not finite. False if none is left, or an input
+ * is an index. */
 static bool choose_points(trial *t)
 {
     enum { POINTS = 32, SPECIAL = 26 };
@@ -223,6 +204,9 @@ static bool choose_points(trial *t)
     double *points[MOST];
     tg_tensor in[MOST];
     int64_t left = 0;
+    for (int i = 0; i < t->count; i++)
+        if (t->sample->input[i].index)
+            return false;
     tg_tape *tape = tg_tape_new();
     for (int i = 0; i < t->count; i++) {
         points[i] = tg_check_numbers(&t->all, POINTS);
@@ -250,26 +234,18 @@ static bool choose_points(trial *t)
     return left > 0;
 }
 
-static bool has_points(const trial *t)
-{
-    bool has = t->op->flags & TG_ELEMENTWISE;
-    for (int i = 0; i < t->count; i++)
-        has &= !t->sample->input[i].index;
-    return has;
-}
-
 /* Checks the sample as it is, with inputs of one shape as one tensor, and at special points. */
 static void run_sample(trial *t)
 {
     tg_gradcheck_result *total = &t->all.result;
     draw_inputs(t);
-    if (!run_variant(t, "")) {
+    if (!run(t, TG_GRADCHECK_F64, NULL, "")) {
         total->skipped += total->passed;
         return;
     }
     total->samples++;
     if (total->passed && !t->all.options.double_only)
-        run_briefly(t, TG_GRADCHECK_F32, TG_GRADCHECK_SINGLE, " (in float)");
+        run(t, TG_GRADCHECK_F32, " (in float)", "");
     if (t->number == 0 && t->op->flags & TG_ELEMENTWISE && !t->op->shape) /* a shape rule may refuse other shapes */
         check_shapes(t);
     for (unsigned group = 3; group < 1u << t->count && total->passed; group++) {
@@ -283,11 +259,11 @@ static void run_sample(trial *t)
             if (group >> i & 1)
                 tg_text_add(&text, " %d", i);
         tg_text_add(&text, " are the same tensor)");
-        run_variant(t, note);
+        run(t, TG_GRADCHECK_F64, NULL, note);
     }
     draw_inputs(t);
-    if (total->passed && has_points(t) && choose_points(t))
-        run_variant(t, " (at points of the checker's own)");
+    if (total->passed && t->op->flags & TG_ELEMENTWISE && choose_points(t))
+        run(t, TG_GRADCHECK_F64, NULL, " (at points of the checker's own)");
 }
 
 /* ---- the operation ---- */
@@ -319,7 +295,7 @@ static void run_samples(tg_check *all, void *of)
         *total = tg_check_no_result(-1);
         tg_check_stop(all, TG_GRADCHECK_REFUSED, "it has no sample with inputs that can be differentiated");
     }
-    tg_check_end(total, &all->undecided);
+    tg_check_end(all);
     if (total->passed)
         tg_check_say_success(t->op->name, TG_PROMISE_F64, total);
 }

@@ -7,20 +7,17 @@
 
 /* ---- evaluations ---- */
 
-static bool is_bounded(const tg_gradcheck_input *in)
+static bool allows(const tg_gradcheck_input *in, double x)
 {
-    return in->low != 0 || in->high != 0;
+    return (in->low == 0 && in->high == 0) || (x >= in->low && x <= in->high);
 }
 
 bool tg_check_is_within(const tg_check *c, const double *x)
 {
-    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++) {
-        const tg_gradcheck_input *in = &c->inputs[p->input];
-        const bool bounded = is_bounded(in);
+    for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++)
         for (int64_t i = p->offset; i < p->offset + p->size; i++)
-            if ((bounded && !(x[i] >= in->low && x[i] <= in->high)) || (c->options.project && !isfinite(x[i])))
+            if (!allows(&c->inputs[p->input], x[i]) || (c->options.project && !isfinite(x[i])))
                 return false;
-    }
     return true;
 }
 
@@ -52,21 +49,22 @@ bool tg_check_evaluate(tg_check *c, int level, const double *x, double *out)
     return c->result.failed == failed;
 }
 
-/* The derivative of the projection along a direction, by differences: exact to far more than what is promised, as a
- * projection costs little. */
-void tg_check_find_tangent(tg_check *c, const double *direction, double *tangent)
+/* By differences: exact to far more than what is promised, as a projection costs little. */
+double *tg_check_find_tangent(tg_check *c, const tg_check_line *line)
 {
+    double *tangent = tg_check_numbers(c, c->variables);
     for (int k = 0; k < 2; k++) {
         const double t = c->first / (k + 1), weight = k == 0 ? -1. / 3 : 4. / 3;
         for (int sign = 1; sign > -2; sign -= 2) {
-            for (int64_t i = 0; i < c->variables; i++)
-                c->moved[i] = c->point[i] + sign * t * direction[i];
+            memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+            for (int64_t i = line->from; i < line->to; i++)
+                c->moved[i] += sign * t * line->direction[i];
             const double *at = project(c, c->moved);
             for (int64_t i = 0; i < c->variables; i++)
                 tangent[i] += sign * weight * at[i] / (2 * t);
         }
     }
-    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+    return tangent;
 }
 
 /* ---- set up ---- */
@@ -89,19 +87,17 @@ static void set_type(tg_check *c)
 static void refuse_unusable(tg_check *c, int i)
 {
     const tg_gradcheck_input *input = &c->inputs[i];
+    const tg_parameter *parameter = input->parameter;
     const int64_t size = tg_shape_size(tg_check_shape_of(input));
-    const int sources = !!input->data + !!input->integers + !!input->parameter;
-    const char *wrong = NULL;
-    if (size < 0)
-        wrong = "its shape is none";
-    else if (sources > 1 || (sources == 0 && size > 0))
-        wrong = "expected one of data, integers and parameter";
-    else if (input->parameter && (input->parameter->dtype != TG_F64 || (!input->parameter->data && size > 0)))
-        wrong = "expected a parameter with data of type f64";
-    if (!wrong)
-        return;
+    const int sources = !!input->data + !!input->integers + !!parameter;
     c->result.input = i;
-    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", wrong);
+    if (size < 0)
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "its shape is none");
+    if (sources > 1 || (sources == 0 && size > 0))
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected one of data, integers and parameter");
+    if (parameter && (parameter->dtype != TG_F64 || (!parameter->data && size > 0)))
+        tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected a parameter with data of type f64");
+    c->result.input = -1;
 }
 
 /* Adds a part after those before it, which have *all elements. */
@@ -144,7 +140,7 @@ static void make_projection(tg_check *c)
 
 static void make_point(tg_check *c)
 {
-    double **numbers[] = {&c->caller, &c->point, &c->moved, &c->scale, &c->own_scale};
+    double **numbers[] = {&c->caller, &c->point, &c->moved, &c->scale, &c->own_scale, &c->direction};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         *numbers[i] = tg_check_numbers(c, c->variables);
     for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++) {
@@ -196,9 +192,7 @@ void tg_check_open(tg_check *c)
 
 static double power_below(double x) /* of two */
 {
-    int exponent;
-    frexp(x, &exponent);
-    return ldexp(1, exponent - 1);
+    return ldexp(1, ilogb(x));
 }
 
 /* Zero has no scale of its own: it takes the least one of the input, if that may matter. */
@@ -209,10 +203,9 @@ static void set_scales(tg_check *c, const tg_check_part *part)
         least = fabs(c->point[i]) > DBL_MIN ? fmin(least, power_below(fabs(c->point[i]))) : least;
     for (int64_t i = part->offset; i < part->offset + part->size; i++) {
         const double size = fabs(c->point[i]);
-        c->own_scale[i] = size > DBL_MIN ? power_below(size) : least;
+        c->own_scale[i] = size > DBL_MIN ? power_below(fmin(size, DBL_MAX)) : least;
         c->scale[i] = fmax(power_below(fmin(fmax(size, TG_LEAST_SCALE), TG_MOST_SCALE)),
                            c->first * c->own_scale[i]); /* the first step is one in x */
-        c->moved[i] = c->point[i];
     }
 }
 
@@ -269,27 +262,24 @@ void tg_check_at_point(tg_check *c, int last)
  * `factor`, or that of the first element. */
 typedef struct placement {
     const char *at;
-    int first, every, count;
-    double values[16];
+    int first, every;
     double factor;
+    int count;
+    double values[12];
 } placement;
 
+#define MIXED " (with halves, whole numbers, small and large ones put in)"
 static const placement placements[] = {
-    {" (at a point near the given one)", 0, 1, 0, {0}, 1},
-    {" (with zeros put in)", 0, 2, 2, {0, -0.0}, 0},
-    {" (with zeros put in)", 1, 2, 2, {-0.0, 0}, 0},
-    {" (with zeros only)", 0, 1, 1, {0}, 0},
-    {" (with negative zeros only)", 0, 1, 1, {-0.0}, 0},
-    {" (with ones put in)", 0, 2, 3, {1, -1, 1}, 0},
-    {" (with ones put in)", 1, 2, 3, {1, 1, -1}, 0},
-    {" (with equal elements)", 0, 1, 0, {0}, 0},
-    {" (at a point 8 times as far from 0)", 0, 1, 0, {0}, 8},
-    {" (with halves, whole numbers, small and large ones put in)",
-     0,
-     2,
-     12,
-     {0.5, -2, 3, -3, 1e-3, -0.5, 12.5, -20, 1e-8, 100, -12.5, 2},
-     0},
+    {" (at a point near the given one)", 0, 1, 1},
+    {" (with zeros put in)", 0, 2, 0, 2, {0, -0.0}},
+    {" (with zeros put in)", 1, 2, 0, 2, {-0.0, 0}},
+    {" (with zeros only)", 0, 1, 0, 1, {0}},
+    {" (with negative zeros only)", 0, 1, 0, 1, {-0.0}},
+    {" (with ones put in)", 0, 2, 0, 3, {1, -1, 1}},
+    {" (with ones put in)", 1, 2, 0, 3, {1, 1, -1}},
+    {" (with equal elements)", 0, 1, 0},
+    {" (at a point 8 times as far from 0)", 0, 1, 8},
+    {MIXED, 0, 2, 0, 12, {0.5, -2, 3, -3, 1e-3, -0.5, 12.5, -20, 1e-8, 100, -12.5, 2}},
 };
 
 static double placed(tg_check *c, const placement *p, const tg_check_part *part, int64_t index)
@@ -317,9 +307,8 @@ const char *tg_check_next_point(tg_check *c, int number)
     for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++)
         for (int64_t i = 0; i < p->size; i++) {
             const double x = placed(c, &placements[number], p, i);
-            const tg_gradcheck_input *in = &c->inputs[p->input];
-            const bool fits = (!c->low || (x >= c->low[p->input] && x <= c->high[p->input])) &&
-                              (!is_bounded(in) || (x >= in->low && x <= in->high));
+            const bool fits =
+                (!c->low || (x >= c->low[p->input] && x <= c->high[p->input])) && allows(&c->inputs[p->input], x);
             c->point[p->offset + i] = fits ? tg_check_round(c, x) : c->caller[p->offset + i];
         }
     memcpy(c->point, project(c, c->point), (size_t)c->variables * sizeof(double));

@@ -2,9 +2,6 @@
  * random cotangents, and what the fault looks like. */
 #include "autograd/gradcheck/check.h"
 
-#include "autograd/base/numbers.h"
-
-#include <stdio.h>
 #include <string.h>
 
 /* The largest number of elements shown of an input, of inputs listed, and the largest Jacobian compared, per side. */
@@ -12,30 +9,30 @@ enum { SHOWN = 8, LISTED = 12, LARGEST_SIDE = 256 };
 
 /* ---- sentences ---- */
 
-/* Words for a simple factor between found and expected, like "twice as large"; NULL for other factors. */
-static const char *name_factor(const tg_check *c, double factor, char *text, size_t size)
+/* Adds words for a simple factor between found and expected, like "twice as large"; false for other factors. */
+static bool add_factor(tg_text *text, const tg_check *c, const char *before, double factor)
 {
     enum { SIMPLE = 1000 };
     const bool larger = fabs(factor) > 1;
     const double many = larger ? fabs(factor) : 1 / fabs(factor), whole = round(many);
     const char *sign = factor < 0 ? ", and of the opposite sign" : "";
-    if (!(fabs(many - whole) < c->promise * whole) || whole > SIMPLE || factor == 1)
-        return NULL;
+    if (!(fabs(many - whole) < c->promise * whole) || whole > SIMPLE || (whole == 1 && factor > 0))
+        return false;
     if (whole == 1)
-        snprintf(text, size, "of the opposite sign");
+        tg_text_add(text, "%sof the opposite sign", before);
     else if (whole == 2)
-        snprintf(text, size, "%s as large%s", larger ? "twice" : "half", sign);
+        tg_text_add(text, "%s%s as large%s", before, larger ? "twice" : "half", sign);
     else
-        tg_print(text, size, larger ? "%g times as large%s" : "1/%g as large%s", whole, sign);
-    return whole == 1 && factor > 0 ? NULL : text;
+        tg_text_add(text, larger ? "%s%g times as large%s" : "%s1/%g as large%s", before, whole, sign);
+    return true;
 }
 
-static void add_factor(tg_text *text, const tg_check *c, const tg_gradcheck_result *v)
+static void add_factor_of(tg_text *text, const tg_check *c, const tg_gradcheck_result *v)
 {
-    char words[80];
-    const char *factor = name_factor(c, v->analytic / v->numeric, words, sizeof words);
-    if (v->analytic == 0 || factor)
-        tg_text_add(text, v->analytic == 0 ? "; nothing arrives at this input" : "; it is %s", factor);
+    if (v->analytic == 0)
+        tg_text_add(text, "; nothing arrives at this input");
+    else
+        add_factor(text, c, "; it is ", v->analytic / v->numeric);
 }
 
 void tg_check_say_failure(const tg_check *c, tg_gradcheck_result *v, const char *how)
@@ -59,7 +56,7 @@ void tg_check_say_failure(const tg_check *c, tg_gradcheck_result *v, const char 
                     "%s %.9g: off by %.3g, where %.3g is the largest error that differences and rounding explain",
                     v->kinks ? "the nearest of the slopes around it is" : "finite differences give", v->numeric,
                     v->error, v->bound);
-        add_factor(&text, c, v);
+        add_factor_of(&text, c, v);
     }
 }
 
@@ -112,13 +109,13 @@ typedef struct jacobian {
 static void fill_column(tg_check *c, int order, int64_t i, jacobian *j)
 {
     double *values[4], steps[4];
+    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
     for (int k = 0; k < 4; k++) {
         values[k] = tg_check_numbers(c, j->rows);
         c->moved[i] = tg_check_round(c, c->point[i] + c->first * c->scale[i] * (k % 2 ? -1 : 1) / (k < 2 ? 1 : 2));
         steps[k] = c->moved[i] - c->point[i];
         tg_check_evaluate(c, order - 1, c->moved, values[k]);
     }
-    c->moved[i] = c->point[i];
     for (int64_t row = 0; row < j->rows; row++) {
         const double longer = (values[0][row] - values[1][row]) / (steps[0] - steps[1]),
                      shorter = (values[2][row] - values[3][row]) / (steps[2] - steps[3]);
@@ -162,9 +159,9 @@ static int64_t largest_of(const jacobian *j, const double *matrix, const double 
 
 /* ---- what the fault looks like ---- */
 
-/* How many elements have all derivatives as expected by another part, times a factor; with n > 1 each matrix in them is
- * transposed, n being its rows or its columns. */
-static int64_t count_like(const jacobian *j, const tg_check_part *other, double factor, int64_t n)
+/* How many elements have not all derivatives as expected by another part, times a factor; with n > 1 each matrix in them
+ * is transposed, n being its rows or its columns. */
+static int64_t count_unlike(const jacobian *j, const tg_check_part *other, double factor, int64_t n)
 {
     const tg_check_part *part = j->part;
     const int64_t from = part->offset, to = from + part->size, rank = part->shape.rank,
@@ -172,92 +169,68 @@ static int64_t count_like(const jacobian *j, const tg_check_part *other, double 
     const double expected = fabs(j->expected[largest_of(j, j->expected, NULL, from, to)]),
                  found = fabs(j->found[largest_of(j, j->found, NULL, from, to)]), promise = j->c->promise,
                  most = promise * fmax(expected, fmin(found, promise)) * fmax(1, fabs(factor));
-    int64_t like = 0;
+    int64_t unlike = other->size == part->size ? 0 : part->size;
     for (int64_t i = 0; other->size == part->size && i < part->size; i++) {
         const int64_t in = i % matrix, source = other->offset + i - in + in / n + in % n * (matrix / n);
         bool fits = true;
         for (int64_t at = 0; at < j->rows * j->columns; at += j->columns)
             fits &= fabs(j->found[at + from + i] - factor * j->expected[at + source]) <= most;
-        like += fits;
+        unlike += !fits;
     }
-    return like;
+    return unlike;
 }
 
-static bool all_like(const jacobian *j, double factor)
-{
-    return count_like(j, j->part, factor, 1) == j->part->size;
-}
-
-/* Explanations: each adds its words if it fits, and returns whether it does. */
-
-static bool is_right(tg_text *text, const jacobian *j)
-{
-    const double off = j->c->result.error / fabs(j->c->result.numeric);
-    if (!all_like(j, 1))
-        return false;
-    if (off < 10 * j->c->promise)
-        tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
-    else
-        tg_text_add(text,
-                    "for a cotangent of one at one element it is right: the fault is in what it does with others");
-    return true;
-}
-
-static bool is_a_factor(tg_text *text, const jacobian *j)
-{
-    char words[80];
-    const int64_t from = j->part->offset, peak = largest_of(j, j->expected, NULL, from, from + j->part->size);
-    const double factor = j->found[peak] / j->expected[peak];
-    if (!isfinite(factor) || !all_like(j, factor))
-        return false;
-    const char *simple = name_factor(j->c, factor, words, sizeof words);
-    const int64_t count = (int64_t)round(fmin(fmax(fabs(factor), 1 / fabs(factor)), 1e9));
-    if (fabs(factor) < j->c->promise)
-        tg_text_add(text, "nothing arrives at this input");
-    else if (!simple)
-        tg_text_add(text, "all derivatives by this input are %.*g times as large",
-                    j->c->type == TG_GRADCHECK_F64 ? 9 : 3, factor);
-    else
-        tg_text_add(text, "all derivatives by this input are %s%s", simple,
-                    count < 3                ? ""
-                    : count == j->part->size ? "; the input has that many elements"
-                    : count == j->rows       ? "; the result has that many elements"
-                                             : "");
-    return true;
-}
-
-static bool is_transposed(tg_text *text, const jacobian *j)
+static bool is_transposed(const jacobian *j)
 {
     const tg_shape *shape = &j->part->shape;
     bool transposed = false;
     for (int axis = shape->rank - 2; axis >= 0 && axis < shape->rank; axis++)
-        transposed |= count_like(j, j->part, 1, shape->dim[axis]) == j->part->size;
-    if (transposed)
-        tg_text_add(text, "the last two indices of this input's derivative are transposed");
+        transposed |= !count_unlike(j, j->part, 1, shape->dim[axis]);
     return transposed;
 }
 
-static bool is_of_another_input(tg_text *text, const jacobian *j)
+/* NULL if the derivatives are those by no other input. */
+static const tg_check_part *find_other(const jacobian *j)
 {
-    for (const tg_check_part *other = j->c->parts; other < j->c->parts + j->c->part_count; other++)
-        if (other != j->part && count_like(j, other, 1, 1) == j->part->size) {
-            tg_text_add(text, "it is the derivative by ");
-            tg_check_add_element(text, j->c, other->input, -1);
-            return true;
-        }
-    return false;
+    const tg_check_part *other = j->c->parts, *const end = other + j->c->part_count;
+    while (other < end && (other == j->part || count_unlike(j, other, 1, 1)))
+        other++;
+    return other < end ? other : NULL;
 }
 
-static bool is_in_some_elements(tg_text *text, const jacobian *j)
+static void add_common_factor(tg_text *text, const jacobian *j, double factor)
 {
-    tg_text_add(text, "wrong by %lld of the input's %lld elements",
-                (long long)(j->part->size - count_like(j, j->part, 1, 1)), (long long)j->part->size);
-    return true;
+    const int64_t count = (int64_t)round(fmin(fmax(fabs(factor), 1 / fabs(factor)), 1e9));
+    if (fabs(factor) < j->c->promise)
+        tg_text_add(text, "nothing arrives at this input");
+    else if (!add_factor(text, j->c, "all derivatives by this input are ", factor))
+        tg_text_add(text, "all derivatives by this input are %.*g times as large",
+                    j->c->type == TG_GRADCHECK_F64 ? 9 : 3, factor);
+    else if (count >= 3 && (count == j->part->size || count == j->rows))
+        tg_text_add(text, "; the %s has that many elements", count == j->part->size ? "input" : "result");
 }
 
-/* Tried in order; the last one always fits. */
-static bool (*const explanations[])(tg_text *text, const jacobian *j) = {is_right, is_a_factor, is_transposed,
-                                                                         is_of_another_input, is_in_some_elements};
+static void add_explanation(tg_text *text, const jacobian *j)
+{
+    const tg_check_part *part = j->part, *other;
+    const int64_t peak = largest_of(j, j->expected, NULL, part->offset, part->offset + part->size);
+    const double off = j->c->result.error / fabs(j->c->result.numeric), factor = j->found[peak] / j->expected[peak];
+    const int64_t wrong = count_unlike(j, part, 1, 1);
+    if (!wrong && off < 10 * j->c->promise)
+        tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
+    else if (!wrong)
+        tg_text_add(text,
+                    "for a cotangent of one at one element it is right: the fault is in what it does with others");
+    else if (isfinite(factor) && !count_unlike(j, part, factor, 1))
+        add_common_factor(text, j, factor);
+    else if (is_transposed(j))
+        tg_text_add(text, "the last two indices of this input's derivative are transposed");
+    else if ((other = find_other(j))) {
+        tg_text_add(text, "it is the derivative by ");
+        tg_check_add_element(text, j->c, other->input, -1);
+    } else
+        tg_text_add(text, "wrong by %lld of the input's %lld elements", (long long)wrong, (long long)part->size);
+}
 
 /* ---- the report ---- */
 
@@ -294,7 +267,6 @@ static void add_output(tg_text *text, const tg_check *c, int order, int64_t row)
         part++;
     if (order == 1) {
         tg_text_add(text, c->output_count > 1 ? "output %d" : "the result", part->input);
-        tg_text_add(text, part->shape.rank > 0 ? " at " : "");
         tg_check_add_index(text, &part->shape, row - part->offset);
         return;
     }
@@ -323,7 +295,7 @@ static void add_failure(tg_text *text, const tg_check *c)
     }
     tg_text_add(text, "%s, %s: off by %.3g of its size, where differences and rounding explain %.3g", c->name, v->where,
                 v->error / size, v->bound / size);
-    add_factor(text, c, v);
+    add_factor_of(text, c, v);
     tg_text_add(text, "\n\n");
 }
 
@@ -352,8 +324,7 @@ static void add_derivatives(tg_check *c, void *to)
         add_row(text, "all found", j.found + start, j.part->size);
     }
     tg_text_add(text, "  %-12s", "seems");
-    for (size_t i = 0; !explanations[i](text, &j); i++)
-        ;
+    add_explanation(text, &j);
     tg_text_add(text, "\n");
 }
 

@@ -34,7 +34,6 @@ static void take_third_differences(tg_check *c, int number, double *noise)
             noise[k] = side == 0 || !(largest > noise[k]) ? largest : noise[k];
         }
     }
-    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
 }
 
 /* What is lost beside a larger number, as in 1 + 1e-18, changes with no input; but it does when all operations round up
@@ -77,15 +76,13 @@ void tg_check_measure_noise(tg_check *c, int number)
  * More is a fault: errors that look like noise. */
 double tg_check_noise_of(tg_check *c, int number, int64_t i)
 {
+    const tg_check_level *below = &c->level[number - 1];
+    double most = 0;
     tg_check_measure_noise(c, number);
-    double most = number > 0 ? 0 : INFINITY;
-    if (number > 0)
-        tg_check_measure_noise(c, number - 1);
-    for (int64_t k = 0; number > 0 && k < c->level[number - 1].length; k++) {
-        const tg_check_level *below = &c->level[number - 1];
+    tg_check_measure_noise(c, number - 1);
+    for (int64_t k = 0; k < below->length; k++)
         most += c->terms / c->scale[i] * fabs(below->cotangent[k]) *
                 fmax(below->rounding[k], c->epsilon * fabs(below->value[k]));
-    }
     return TG_SAFETY * fmin(c->level[number].noise[i], most);
 }
 

@@ -76,11 +76,12 @@ static int farthest_power(const double *numbers, int64_t count)
 /* Rounding commutes with powers of two and the sign, so that these are equal to the bit for any function whose numbers
  * stay in the range of the type, but for the last third of its powers, where numbers may lose bits. Intermediate
  * numbers are unknown: where the known ones are within 2^far of 1, they are taken to be within 2^(4 far). */
-static void expect_scaling(tg_check *c, int order, double *out)
+static void expect_scaling(tg_check *c, int order)
 {
     static const double factors[] = {0, -1, 0x1p1, 0x1p-1, 0x1p10, 0x1p-10, 0x1p40, 0x1p-40, 0x1p100, 0x1p-100};
     tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
-    double *own = below->cotangent, *scaled = tg_check_numbers(c, below->length);
+    double *own = below->cotangent, *scaled = tg_check_numbers(c, below->length),
+           *out = tg_check_numbers(c, c->variables);
     const int far = fmax(farthest_power(c->point, c->variables),
                          fmax(farthest_power(c->level[0].value, c->level[0].length),
                               farthest_power(c->level[1].value, c->variables))),
@@ -101,15 +102,6 @@ static void expect_scaling(tg_check *c, int order, double *out)
                                  *f, out[i], expected);
         }
     }
-}
-
-static void expect_invariants(tg_check *c)
-{
-    double *out = tg_check_numbers(c, c->variables);
-    expect_the_same_again(c);
-    c->kind->invariants(c);
-    for (int order = 1; order <= c->options.order; order++)
-        expect_scaling(c, order, out);
 }
 
 /* ---- the check ---- */
@@ -173,7 +165,10 @@ static void check_everything(tg_check *c, void *none)
     if (!c->result.passed || c->over)
         return;
     c->stage = ", before its invariants were tested and other points tried";
-    expect_invariants(c);
+    expect_the_same_again(c);
+    c->kind->invariants(c);
+    for (int order = 1; order <= c->options.order; order++)
+        expect_scaling(c, order);
     c->stage = ", before all other points were tried";
     c->nothing = c->result.comparisons == 0;
     if (c->nothing)
@@ -181,17 +176,19 @@ static void check_everything(tg_check *c, void *none)
     check_other_points(c);
 }
 
+static void refuse(tg_check *c, void *why)
+{
+    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", *(const char **)why);
+}
+
 void tg_check_run(tg_check *c)
 {
+    const char *none = "nothing was compared";
     c->result = tg_check_no_result(c->result.sample);
     tg_check_try(c, check_everything, NULL);
-    if (c->over && c->result.comparisons == 0 && !c->result.why[0]) {
-        tg_text text = {c->result.why, sizeof c->result.why, 0};
-        c->result.passed = false;
-        c->result.status = TG_GRADCHECK_REFUSED;
-        tg_text_add(&text, "%s: nothing was compared", c->name);
-    }
-    tg_check_end(&c->result, &c->undecided);
+    if (c->over && c->result.comparisons == 0 && !c->result.why[0])
+        tg_check_try(c, refuse, &none);
+    tg_check_end(c);
     c->result.ended = c->over;
     c->result.samples = 1;
     tg_check_where(c, &c->result);
@@ -202,11 +199,6 @@ void tg_check_close(tg_check *c)
     if (c->kind && c->kind->close)
         c->kind->close(c);
     tg_arena_free(&c->arena);
-}
-
-static void refuse(tg_check *c, void *why)
-{
-    tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s", *(const char **)why);
 }
 
 tg_gradcheck_result tg_check_answer(tg_check *c, const char *misuse)

@@ -3,6 +3,7 @@
  * tensors. */
 #include "autograd/gradcheck/check.h"
 
+#include "autograd/base/shape_internal.h"
 #include "autograd/ops.h"
 
 #include <stdlib.h>
@@ -10,21 +11,14 @@
 
 /* ---- inputs ---- */
 
-static tg_dtype type_of(const tg_check *c)
-{
-    return c->type == TG_GRADCHECK_F64 ? TG_F64 : TG_F32;
-}
-
 /* A tensor of these numbers, in the type of the check. */
 static tg_tensor make_tensor(tg_check *c, tg_tape *tape, const double *data, const tg_shape *shape, bool varied)
 {
-    const int64_t here = tg_arena_here(&c->arena);
-    const int64_t size = tg_shape_size(shape);
-    float *single = type_of(c) == TG_F32 ? tg_check_take(c, size, sizeof *single) : NULL;
-    for (int64_t i = 0; single && i < size; i++)
-        single[i] = (float)data[i];
-    const tg_tensor tensor = (varied ? tg_variable : tg_constant)(
-        tape, type_of(c), single ? (const void *)single : (const void *)data, *shape);
+    const int64_t here = tg_arena_here(&c->arena), size = tg_shape_size(shape);
+    const tg_dtype dtype = tg_check_dtype(c);
+    void *numbers = tg_check_numbers(c, size);
+    tg_copy_elements(dtype, numbers, TG_F64, data, size);
+    const tg_tensor tensor = (varied ? tg_variable : tg_constant)(tape, dtype, numbers, *shape);
     tg_arena_rewind(&c->arena, here);
     return tensor;
 }
@@ -83,22 +77,25 @@ static tg_tensor record(tg_check *c, const double *x)
     put_inputs(c, t->tape, x);
     const tg_tensor result = t->function(t->tape, t->in, c->count, t->user);
     stop_at_error(c, TG_GRADCHECK_REFUSED);
-    if (!tg_ok(result) || tg_dtype_of(result) != type_of(c))
+    if (!tg_ok(result) || tg_dtype_of(result) != tg_check_dtype(c))
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected the function to return an %s tensor, not %s",
-                      tg_dtype_name(type_of(c)), tg_ok(result) ? tg_dtype_name(tg_dtype_of(result)) : "an inert one");
+                      tg_dtype_name(tg_check_dtype(c)),
+                      tg_ok(result) ? tg_dtype_name(tg_dtype_of(result)) : "an inert one");
     return result;
 }
 
-/* Derivative number `level` of what was recorded. */
-static void derive(tg_check *c, int level, tg_tensor result, double *out)
+static void evaluate(tg_check *c, int level, const double *x, double *out)
 {
     tg_check_tensors *t = c->source;
     int results = 1;
-    t->below[0] = result;
+    t->below[0] = record(c, x);
+    if (tg_size(t->below[0]) != c->level[0].length)
+        tg_check_stop(c, TG_GRADCHECK_NOT_REPEATABLE, "the result has %lld elements now and %lld before",
+                      (long long)tg_size(t->below[0]), (long long)c->level[0].length);
     for (int k = 0; k < level; k++) {
+        const tg_check_part *parts = k == 0 ? c->outputs : c->parts;
         for (int r = 0; r < results; r++)
-            t->cotangents[r] = make_tensor(c, t->tape, c->level[k].cotangent + (k == 0 ? 0 : c->parts[r].offset),
-                                           k == 0 ? &c->outputs->shape : &c->parts[r].shape, false);
+            t->cotangents[r] = make_tensor(c, t->tape, c->level[k].cotangent + parts[r].offset, &parts[r].shape, false);
         if (!tg_grad(t->below, results, t->varied, c->part_count, t->cotangents, k + 1 < level, t->gradients)) {
             c->result.order = k + 1;
             c->result.input = -1;
@@ -113,15 +110,6 @@ static void derive(tg_check *c, int level, tg_tensor result, double *out)
     stop_at_error(c, TG_GRADCHECK_BROKEN);
 }
 
-static void evaluate(tg_check *c, int level, const double *x, double *out)
-{
-    const tg_tensor result = record(c, x);
-    if (tg_size(result) != c->level[0].length)
-        tg_check_stop(c, TG_GRADCHECK_NOT_REPEATABLE, "the result has %lld elements now and %lld before",
-                      (long long)tg_size(result), (long long)c->level[0].length);
-    derive(c, level, result, out);
-}
-
 /* ---- the ways ---- */
 
 /* How the gradient is computed, and how inputs reach the function. */
@@ -130,25 +118,22 @@ typedef enum { AS_LEAVES, AS_RESULTS, TRANSPOSED, AS_PARTS } arrival;
 
 typedef struct way {
     const char *what; /* of a failure's sentence */
-    tg_gradcheck_status status;
     method by;
-    arrival as;
-    bool of_operations; /* alone */
-    bool disturbed;     /* the function runs on other numbers before the backward pass */
-    int steps;          /* the last of several on a tape that plans its memory; 0 is one */
-    int alone;          /* 1 + the only part that is differentiated */
+    arrival as;     /* of operations alone, but for leaves */
+    bool disturbed; /* the function runs on other numbers before the backward pass */
+    int steps;      /* the last of several on a tape that plans its memory; 0 is one */
+    int alone;      /* 1 + the only part that is differentiated */
 } way;
 
 static const way ways[] = {
-    {"evaluated without gradient", TG_GRADCHECK_ANOTHER_WAY, .by = WITHOUT},
-    {"if the function runs on other numbers before the backward pass,", TG_GRADCHECK_DISTURBED, .disturbed = true},
-    {"in a later step on one tape", TG_GRADCHECK_ANOTHER_WAY, .steps = 3},
-    {"tg_grad and tg_backward differ: by tg_backward", TG_GRADCHECK_ANOTHER_WAY, .by = BY_BACKWARD},
-    {"inside a checkpoint", TG_GRADCHECK_ANOTHER_WAY, .by = CHECKPOINTED},
-    {"replayed on results of other operations", TG_GRADCHECK_ANOTHER_WAY, .as = AS_RESULTS, .of_operations = true,
-     .steps = 4},
-    {"on transposed tensors", TG_GRADCHECK_ANOTHER_WAY, .as = TRANSPOSED, .of_operations = true},
-    {"on parts of other tensors", TG_GRADCHECK_ANOTHER_WAY, .as = AS_PARTS, .of_operations = true},
+    {"evaluated without gradient", .by = WITHOUT},
+    {"if the function runs on other numbers before the backward pass,", .disturbed = true},
+    {"in a later step on one tape", .steps = 3},
+    {"tg_grad and tg_backward differ: by tg_backward", .by = BY_BACKWARD},
+    {"inside a checkpoint", .by = CHECKPOINTED},
+    {"replayed on results of other operations", .as = AS_RESULTS, .steps = 4},
+    {"on transposed tensors", .as = TRANSPOSED},
+    {"on parts of other tensors", .as = AS_PARTS},
 };
 
 /* ---- one way ---- */
@@ -186,33 +171,30 @@ static void disturb(tg_check *c, tg_tape *tape)
     tg_tape_clear_error(tape);
 }
 
-/* tg_backward's gradients. Parameters have buffers of the check for theirs, so that the user's own are not touched. */
-static bool run_backward(tg_check *c, tg_tensor result, tg_tensor cotangent, double *const *buffers, double *gradient)
+/* Buffers of the check for gradients of parameters, so that the user's own are not touched. */
+static void give_buffers(tg_check *c)
+{
+    for (int p = 0; p < c->part_count; p++) {
+        tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
+        if (parameter) {
+            parameter->gradient = tg_check_numbers(c, c->parts[p].size);
+            parameter->has_gradient = false;
+        }
+    }
+}
+
+/* tg_backward's gradients. */
+static bool run_backward(tg_check *c, tg_tensor result, tg_tensor cotangent, double *gradient)
 {
     const tg_check_tensors *t = c->source;
     const bool fine = tg_backward_from(result, cotangent);
     for (int p = 0; p < c->part_count; p++) {
         const tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
-        const double *own = parameter && parameter->has_gradient ? buffers[p] : NULL;
-        const double *found = parameter ? own : tg_f64(tg_gradient(t->varied[p]));
-        for (int64_t i = 0; i < c->parts[p].size; i++)
-            gradient[c->parts[p].offset + i] = found ? found[i] : 0;
+        const double *found = parameter ? parameter->gradient : tg_f64(tg_gradient(t->varied[p]));
+        if (found) /* else 0 */
+            memcpy(gradient + c->parts[p].offset, found, (size_t)c->parts[p].size * sizeof *found);
     }
     return fine;
-}
-
-static double **give_buffers(tg_check *c)
-{
-    double **buffers = tg_check_take(c, c->part_count, sizeof *buffers);
-    for (int p = 0; p < c->part_count; p++) {
-        tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
-        buffers[p] = tg_check_numbers(c, c->parts[p].size);
-        if (parameter) {
-            parameter->gradient = buffers[p];
-            parameter->has_gradient = false;
-        }
-    }
-    return buffers;
 }
 
 /* One step: the value and, in their places, the gradients. False if it fails. */
@@ -220,7 +202,8 @@ static bool take_step(tg_check *c, const way *w, const double *x, double *value,
 {
     tg_check_tensors *t = c->source;
     tg_tape *tape = t->other;
-    double **buffers = w->by == BY_BACKWARD || w->by == CHECKPOINTED ? give_buffers(c) : NULL;
+    if (w->by != BY_GRAD)
+        give_buffers(c);
     put_inputs(c, tape, x);
     for (int p = 0; p < c->part_count; p++)
         t->in[c->parts[p].input] = passed_on(t->varied[p], w->as);
@@ -237,8 +220,8 @@ static bool take_step(tg_check *c, const way *w, const double *x, double *value,
     if (w->disturbed)
         disturb(c, tape);
     const tg_tensor cotangent = make_tensor(c, tape, c->level[0].cotangent, &c->outputs->shape, false);
-    if (buffers)
-        return run_backward(c, result, cotangent, buffers, gradient);
+    if (w->by != BY_GRAD)
+        return run_backward(c, result, cotangent, gradient);
     const int first = w->alone ? w->alone - 1 : 0, count = w->alone ? 1 : c->part_count;
     bool fine = tg_grad(&result, 1, t->varied + first, count, &cotangent, false, t->gradients);
     for (int p = 0; fine && p < count; p++)
@@ -254,6 +237,9 @@ static void check_way(tg_check *c, const way *w)
     const int64_t here = tg_arena_here(&c->arena);
     double *value = tg_check_numbers(c, c->level[0].length), *gradient = tg_check_numbers(c, c->variables);
     const tg_check_part *only = w->alone ? &c->parts[w->alone - 1] : NULL;
+    const tg_gradcheck_status status = w->alone       ? TG_GRADCHECK_ALONE
+                                       : w->disturbed ? TG_GRADCHECK_DISTURBED
+                                                      : TG_GRADCHECK_ANOTHER_WAY;
     bool fine = (t->other = tg_tape_new()) != NULL;
     if (fine && w->steps)
         tg_tape_save_memory(t->other, true);
@@ -262,16 +248,16 @@ static void check_way(tg_check *c, const way *w)
             fine = !strstr(tg_tape_error(t->other), "out of memory");
     if (!fine || !take_step(c, w, c->point, value, gradient)) {
         const char *error = tg_tape_error(t->other);
-        tg_check_stop_at(c, w->by != WITHOUT, -1, NAN, NAN, w->status, "%s it fails: %s", w->what,
+        tg_check_stop_at(c, w->by != WITHOUT, -1, NAN, NAN, status, "%s it fails: %s", w->what,
                          error ? error : "another shape, or out of memory");
     }
     tg_tape_free(t->other);
     t->other = NULL;
     put_back(c);
-    tg_check_close_to(c, 0, 0, c->level[0].length, value, w->status, w->what);
+    tg_check_close_to(c, 0, 0, c->level[0].length, value, status, w->what);
     if (w->by != WITHOUT)
         tg_check_close_to(c, 1, only ? only->offset : 0, only ? only->offset + only->size : c->variables, gradient,
-                          w->status, w->what);
+                          status, w->what);
     tg_arena_rewind(&c->arena, here);
 }
 
@@ -301,11 +287,11 @@ static void try_ways(tg_check *c)
 {
     tg_check_tensors *t = c->source;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (!ways[i].of_operations || !c->composed)
+        if (ways[i].as == AS_LEAVES || !c->composed)
             check_way(c, &ways[i]);
     t->as_constants = true;
     for (int p = 0; p < c->part_count; p++)
-        check_way(c, &(way){"wanted alone, and not announced before,", TG_GRADCHECK_ALONE, .alone = p + 1});
+        check_way(c, &(way){"wanted alone, and not announced before,", .alone = p + 1});
     t->as_constants = false;
     if (c->variables > 0)
         expect_adjoint(c);
@@ -341,31 +327,7 @@ const tg_check_kind tg_check_of_tensors = {open_tensors, evaluate, try_ways, clo
 
 /* ---- functions ---- */
 
-static tg_gradcheck_result check(const char *name, bool along, tg_function function, void *user,
-                                 const tg_gradcheck_input *inputs, int count, const tg_gradcheck_options *options,
-                                 const char *misuse)
-{
-    tg_check_tensors of = {.function = function, .user = user};
-    tg_check c = {.name = name,
-                  .inputs = inputs,
-                  .count = count,
-                  .result = tg_check_no_result(-1),
-                  .kind = &tg_check_of_tensors,
-                  .source = &of,
-                  .along = along,
-                  .composed = true,
-                  .options = tg_check_options(options)};
-    return tg_check_answer(&c, misuse);
-}
-
-tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
-                                 const tg_gradcheck_options *options)
-{
-    const bool fine = function && inputs && count > 0;
-    return check("the function", false, function, user, inputs, count, options,
-                 fine ? NULL : "expected a function and at least one input");
-}
-
+/* A function of its inputs, then the parameters of a set. */
 typedef struct model {
     tg_function function;
     void *user;
@@ -379,21 +341,41 @@ static tg_tensor run_model(tg_tape *tape, const tg_tensor *inputs, int count, vo
     return m->function(tape, inputs, m->count, m->user);
 }
 
+static tg_gradcheck_result check(const char *name, model *m, const tg_gradcheck_input *inputs, tg_parameters *set,
+                                 const tg_gradcheck_options *options, const char *misuse)
+{
+    enum { FEW = 64 };
+    const int all = m->count + tg_parameters_count(set);
+    tg_gradcheck_input *list = misuse ? NULL : malloc((size_t)all * sizeof *list);
+    for (int i = 0; list && i < all; i++)
+        list[i] = i < m->count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m->count)};
+    tg_check_tensors of = {.function = run_model, .user = m};
+    tg_check c = {.name = misuse ? name : "the function",
+                  .inputs = list,
+                  .count = list ? all : 0,
+                  .result = tg_check_no_result(-1),
+                  .kind = &tg_check_of_tensors,
+                  .source = &of,
+                  .along = tg_parameters_size(set) > FEW,
+                  .composed = true,
+                  .options = tg_check_options(options)};
+    const tg_gradcheck_result result = tg_check_answer(&c, misuse || list ? misuse : "out of memory");
+    free(list);
+    return result;
+}
+
+tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
+                                 const tg_gradcheck_options *options)
+{
+    const bool fine = function && inputs && count > 0;
+    return check("the function", &(model){function, user, count}, inputs, NULL, options,
+                 fine ? NULL : "expected a function and at least one input");
+}
+
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,
                                             int count, tg_parameters *set, const tg_gradcheck_options *options)
 {
-    enum { FEW = 64 };
     model m = {function, user, count > 0 ? count : 0};
-    const int parameters = tg_parameters_count(set), all = m.count + parameters;
-    const bool fine = function && (m.count == 0 || inputs) && parameters > 0;
-    tg_gradcheck_input *list = fine ? malloc((size_t)all * sizeof *list) : NULL;
-    for (int i = 0; list && i < all; i++)
-        list[i] = i < m.count ? inputs[i] : (tg_gradcheck_input){.parameter = tg_parameters_at(set, i - m.count)};
-    const tg_gradcheck_result result = check(fine ? "the function" : "the model", tg_parameters_size(set) > FEW,
-                                             run_model, &m, list, list ? all : 0, options,
-                                             list   ? NULL
-                                             : fine ? "out of memory"
-                                                    : "expected a function and at least one parameter");
-    free(list);
-    return result;
+    const bool fine = function && (m.count == 0 || inputs) && tg_parameters_count(set) > 0;
+    return check("the model", &m, inputs, set, options, fine ? NULL : "expected a function and at least one parameter");
 }

@@ -237,6 +237,7 @@ typedef struct tg_check_slope {
     double length;               /* the sum of the direction's sizes */
     double own;                  /* scale of the variables: the largest, per step */
     double lost;                 /* what rounding hides of a slope in any step */
+    double shaking;              /* the largest noise of a derivative by an element, times the element's own scale */
     tg_check_estimate now, best; /* by this table, and by all */
     double step, best_step;      /* the smallest of this table, and of the best one */
     bool settled;                /* no more rows are needed */

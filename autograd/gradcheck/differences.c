@@ -38,7 +38,7 @@ static void evaluate_sides(tg_check *c, const tg_check_line *line, double t)
 }
 
 /* Only values that change, in this or an earlier step, have rounding; but what is measured may hide a slope that
- * changes no digit. Steps are rounded to the type where they are added to x: what the derivative gives for the missing
+ * changes no digit, and what is promised any. Steps are rounded to the type where they are added to x: what the derivative gives for the missing
  * part is added to the difference. */
 static void take_difference(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
 {
@@ -51,7 +51,8 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
         const double up = c->ahead[k], value = level->value[k], down = c->behind[k], v = level->cotangent[k];
         c->changed[k] |= up != down || up != value;
         if (!c->changed[k]) {
-            s->plain.rounding += level->measured ? fabs(v) * level->noise[k] * TG_SAFETY : 0;
+            s->plain.rounding += fabs(v) * fmax(level->measured ? level->noise[k] * TG_SAFETY : 0,
+                                                line->level == 0 ? c->promised[k] / step : 0);
             continue;
         }
         s->plain.value += v * (up - down) / (2 * step);

@@ -155,7 +155,8 @@ static bool judge_by_neighbours(const tg_check *c, const tg_check_slope *s, cons
 /* True if features that are smaller than all steps can explain the derivative: the function would change by its own
  * size in the smallest step, or before the nearest neighbour, or by the derivative of another element it would, of which
  * cotangents may leave little in this one; or it has three digits or less, and would change by
- * 1 / TG_SAFETY of its rounding or more over the steps in which that is measured; or the smallest step sides with the
+ * 1 / TG_SAFETY of its rounding or more over the steps in which that is measured, by the derivative there or by how far
+ * derivatives differ in them; or the smallest step sides with the
  * derivative. */
 static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool usable,
                          bool around_it)
@@ -164,13 +165,16 @@ static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_
     const double around = s->changing + s->move;                   /* 0 where nothing changes: there are no features */
     const double noise = s->noise - (around_it ? 0 : s->promised); /* in the short steps around a promise is noise */
     const double own = fmax(1, s->own);
+    const bool jumps = c->level[line->level].jumps;
     const bool sides = fabs(s->last.value - s->analytic) < fabs(s->best.value - s->analytic) / 2 &&
                        fabs(s->last.value - s->best.value) > TG_SAFETY * s->last.rounding;
     return around > 0 &&
            (sides || 2 * TG_SAFETY * c->epsilon * own * size > around ||
             2 * TG_SAFETY * c->epsilon * s->largest > s->values + s->move || (!usable && c->near * size > around) ||
-            (!c->level[line->level].jumps && noise > c->epsilon * around / TG_COARSE &&
-             TG_SAFETY * c->epsilon * own * size > c->near * noise));
+            (noise > c->epsilon * around / TG_COARSE &&
+             TG_SAFETY * c->epsilon *
+                     fmax(own * (jumps ? TG_SAFETY * fabs(s->analytic - s->best.value) : size), s->shaking) >
+                 c->near * noise));
 }
 
 /* True if a function of several operations may have a tie inside it, at a point of the checker's own: there the
@@ -190,7 +194,9 @@ static bool is_tied(tg_check *c, const tg_check_line *line, const tg_check_slope
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that
  * it lies between them, that proves nothing, nor where slopes grow towards the point and the function changes as much
  * before the neighbours as in the longest step; nor do several kinks at once, between which a derivative may lie
- * outside. One that is infinite or NaN is wrong where slopes stay finite; at the caller's point, anywhere. */
+ * outside; nor, at a point of the checker's own, that values stay within a promise, as at a tie of several, for slopes
+ * around are hidden by it. One that is infinite or NaN is wrong where slopes stay finite; at the caller's point,
+ * anywhere. */
 static void judge_unlike(tg_check *c, const tg_check_line *line, const tg_check_slope *s, const tg_check_around *a,
                          bool usable, double uncertain, tg_gradcheck_result *v)
 {
@@ -204,7 +210,8 @@ static void judge_unlike(tg_check *c, const tg_check_line *line, const tg_check_
         v->kinks = 0;
         set(c, s, s->best.value, 0, finite || !c->at[0] ? TG_GRADCHECK_NOT_FINITE : TG_GRADCHECK_CANNOT_TELL, v);
     } else if (is_too_steep(c, line, s, usable, v->kinks) || !(v->kinks || contradicted) ||
-               is_tied(c, line, s, v->kinks || s->kink > 0))
+               is_tied(c, line, s, v->kinks || s->kink > 0) ||
+               (c->at[0] && s->promised > 0 && s->move == 0 && !v->kinks))
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_CANNOT_TELL, v);
     else if (!v->kinks)
         set(c, s, s->best.value, uncertain, TG_GRADCHECK_WRONG, v);
@@ -277,12 +284,16 @@ static void add_noise(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     const tg_check_level *level = &c->level[line->level];
     tg_check_measure_noise(c, line->level);
+    double noise = 0, longest = 1. / TG_SAFETY;
+    for (int64_t i = line->from; c->options.largest_step > 0 && i < line->to; i++)
+        longest = fmin(longest, c->options.largest_step / fabs(line->direction[i]));
     for (int64_t k = line->start; k < level->length; k += line->stride)
-        s->lost += TG_SAFETY * TG_SAFETY * fabs(level->cotangent[k]) * level->rounding[k];
-    double noise = 0;
+        s->lost += TG_SAFETY * fabs(level->cotangent[k]) * level->rounding[k] / longest;
     for (int64_t i = line->from; i < line->to; i++)
         noise += line->direction[i] == 0 ? 0 : tg_check_noise_of(c, line->level + 1, i) * fabs(line->direction[i]);
     s->floor = fmax(s->floor, noise);
+    for (int64_t i = 0; i < c->variables; i++)
+        s->shaking = fmax(s->shaking, c->level[line->level + 1].noise[i] * c->own_scale[i]);
 }
 
 /* By all tables, with what noise is known. */
@@ -298,14 +309,15 @@ static void compare_again(tg_check *c, const tg_check_line *line, tg_check_aroun
     judge(c, line, &s, a, v);
 }
 
-/* Where evaluations are counted: four of them that contradict the derivative by far are enough. */
+/* Where evaluations are counted: four of them that contradict the derivative by far are enough, by more than the rounding
+ * of numbers of about 1, which are common in between. */
 static bool is_clearly_wrong(const tg_check *c, const tg_check_slope *s, tg_gradcheck_result *v)
 {
     const double uncertain = TG_SAFETY * (TG_SAFETY * s->now.error + rounding_of(c, s, &s->now));
     tg_check_slope as_best = *s;
     as_best.best = s->now;
     if (c->options.evaluations == 0 || c->at[0] || s->kink > 0 || !is_usable(c, &as_best) || !isfinite(s->analytic) ||
-        agrees(c, s, s->now.value, s->now.value, uncertain))
+        agrees(c, s, s->now.value, s->now.value, uncertain + c->terms * c->epsilon))
         return false;
     set(c, s, s->now.value, uncertain, TG_GRADCHECK_WRONG, v);
     return true;

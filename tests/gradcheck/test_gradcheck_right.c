@@ -188,6 +188,50 @@ START_TEST(every_wrong_function_is_caught_with_noise_and_without)
 }
 END_TEST
 
+/* Rounding of numbers of about 1 is no error where evaluations are counted and it is not measured. What stops at a
+ * tolerance that nobody promises looks wrong in so few. */
+START_TEST(few_evaluations_call_no_rounding_wrong)
+{
+    for (int seed = 0; seed < seeds(2, 100); seed++)
+        for (int i = 0; i < edge_right_count; i++) {
+            const tg_gradcheck_options options = {.seed = (uint64_t)seed, .evaluations = 40 + 37 * (seed % 5)};
+            const tg_gradcheck_result v = fresh_check(&edge_right[i], &options);
+            ck_assert_msg(v.status != TG_GRADCHECK_WRONG || strncmp(edge_right[i].name, "bisected", 8) == 0 ||
+                              strncmp(edge_right[i].name, "fixed", 5) == 0,
+                          "seed %d: %s", seed, v.why);
+        }
+}
+END_TEST
+
+/* 1 + 1e-6 sin(1e10 x), a wave that is shorter than nearly all steps. */
+static bool wave(const void *const *in, void *const *out, void *user)
+{
+    (void)user;
+    *(double *)out[0] = 1 + 1e-6 * sin(1e10 * *(const double *)in[0]);
+    return true;
+}
+
+static bool wave_vjp(const void *const *in, const void *const *cotangents, void *const *gradients, void *user)
+{
+    (void)user;
+    *(double *)gradients[0] = *(const double *)cotangents[0] * 1e4 * cos(1e10 * *(const double *)in[0]);
+    return true;
+}
+
+START_TEST(a_wave_between_the_steps_is_no_noise)
+{
+    const tg_black_box box = {.value = wave, .vjp = wave_vjp};
+    for (int k = 1; k <= 30; k += seeds(2, 1))
+        for (int seed = 0; seed < seeds(8, 30); seed++) {
+            const double x = -3 + 0.2137 * k;
+            const tg_gradcheck_input in = {.data = &x};
+            const tg_gradcheck_result v =
+                tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
+            ck_assert_msg(v.passed || v.status == TG_GRADCHECK_CANNOT_TELL, "seed %d, x %g: %s", seed, x, v.why);
+        }
+}
+END_TEST
+
 /* ---- roots from a bracket that begins at 0 ---- */
 
 enum { EQUATIONS = 3, BRACKETS = 4, ROOTS = 3 };
@@ -226,13 +270,14 @@ static bool roots_vjp(const void *const *in, const void *const *cotangents, void
     return true;
 }
 
-static void check_bisection(bisection *b, int seed)
+static void check_bisection(bisection *b, int seed, double promised)
 {
     static const double points[][ROOTS] = {{1.3, 0.4, -2.2}, {1, 0, 5}, {1e-3, 0.2, 0.5}};
     const tg_shape shape = TG_SHAPE(ROOTS);
     const tg_black_box box = {.outputs = &shape, .output_count = 1, .value = find_roots, .vjp = roots_vjp, .user = b};
     const tg_gradcheck_input in = {.shape = shape, .data = points[seed % 3]};
-    const tg_gradcheck_result v = tg_gradcheck_function(&box, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
+    const tg_gradcheck_options options = {.seed = (uint64_t)seed, .value_atol = promised};
+    const tg_gradcheck_result v = tg_gradcheck_function(&box, &in, 1, &options);
     ck_assert_msg(b->factor == 1 ? v.passed || v.status == TG_GRADCHECK_CANNOT_TELL : !v.passed,
                   "equation %d, bracket %d, tolerance %g, seed %d, factor %g: %s", b->equation, b->bracket,
                   b->tolerance, seed, b->factor, v.why);
@@ -244,9 +289,19 @@ START_TEST(a_bisected_root_is_not_called_wrong_and_passes_with_no_wrong_derivati
     for (int k = 0; k < EQUATIONS * BRACKETS; k++)
         for (double tolerance = 1e-4; tolerance > 0.5e-12; tolerance /= sqrt(10))
             for (int seed = k; seed < k + seeds(1, 30); seed++) {
-                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1}, seed);
-                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1.03}, seed);
+                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1}, seed, 0);
+                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1.03}, seed, 0);
             }
+}
+END_TEST
+
+/* Steps may be so wide that the root does not change at all over those of a difference. */
+START_TEST(a_root_that_is_promised_to_within_its_steps_is_not_called_wrong)
+{
+    for (int k = 0; k < EQUATIONS * BRACKETS; k++)
+        for (double tolerance = 1e-2; tolerance > 0.5e-5; tolerance /= 10)
+            for (int seed = 0; seed < seeds(3, 30); seed++)
+                check_bisection(&(bisection){k / BRACKETS, k % BRACKETS, tolerance, 1}, seed, tolerance);
 }
 END_TEST
 
@@ -446,6 +501,9 @@ Suite *gradcheck_right_suite(void)
     tcase_add_test(tests, what_was_written_down_before_is_told_apart);
     tcase_add_test(tests, no_right_function_at_the_edge_of_rounding_is_called_wrong);
     tcase_add_test(tests, every_wrong_function_is_caught_with_noise_and_without);
+    tcase_add_test(tests, few_evaluations_call_no_rounding_wrong);
+    tcase_add_test(tests, a_wave_between_the_steps_is_no_noise);
+    tcase_add_test(tests, a_root_that_is_promised_to_within_its_steps_is_not_called_wrong);
     tcase_add_test(tests, a_bisected_root_is_not_called_wrong_and_passes_with_no_wrong_derivative);
     tcase_add_test(tests, random_formulas_are_right_and_with_a_factor_of_a_derivative_wrong);
     tcase_add_test(tests, what_rounding_leaves_of_terms_that_cancel_may_differ);

@@ -62,7 +62,7 @@ typedef struct tg_gradcheck_options {
     double value_rtol, value_atol; /* promised: values are right to value_rtol |value| + value_atol, as those of an
                                       iteration that stops at a tolerance. 0: to the rounding that is measured */
     int64_t evaluations; /* the most of the function and its derivatives, of whatever order; 0: as many as it takes */
-    double largest_step; /* that an element may be moved by at the given point; 0: up to 1/8 of its size, or of 8 */
+    double largest_step; /* of an element, over which a difference is taken; 0: up to 1/8 of its size, or of 8 */
     bool here_only;      /* at no other points than the given one */
     /* Moves inputs, all in double, back to where they are allowed, a simplex or unit quaternions: then only what the
      * derivative gives along this set is compared. The given point is in it. */

@@ -53,10 +53,9 @@ static void get_parts(const tg_check *c, const tg_check_part *parts, int count, 
 
 static void open_box(tg_check *c)
 {
-    static const tg_shape scalar = {0};
     source *s = c->source;
     const bool given = s->box->output_count > 0;
-    tg_check_set_outputs(c, given ? s->box->outputs : &scalar, given ? s->box->output_count : 1);
+    tg_check_set_outputs(c, given ? s->box->outputs : &TG_SCALAR, given ? s->box->output_count : 1);
     const int64_t outputs = c->level[0].length;
     if (s->box->jacobian && outputs > 0 && c->variables > INT64_MAX / 16 / outputs)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "out of memory");
@@ -173,26 +172,12 @@ static void evaluate(tg_check *c, int level, const double *x, double *out)
 
 /* ---- invariants ---- */
 
-/* The function is evaluated at another point before the gradient, so values that it caches for the gradient are wrong
- * then. */
-static void expect_no_disturbance(tg_check *c)
-{
-    double *other = tg_check_numbers(c, c->variables), *found = tg_check_numbers(c, c->variables),
-           *values = tg_check_numbers(c, c->level[0].length);
-    for (int64_t i = 0; i < c->variables; i++)
-        other[i] = tg_check_round(c, 0.75 * c->point[i] + c->scale[i] / 8);
-    tg_check_evaluate(c, 0, other, values);
-    if (tg_check_evaluate(c, 1, c->point, found))
-        tg_check_close_to(c, 1, 0, c->variables, found, TG_GRADCHECK_DISTURBED,
-                          "if the function is evaluated on other numbers before,");
-}
-
 /* J is one linear map, whichever product is asked for: <v, J u> = <J^T v, u> for u of both signs and several sizes, and
  * for 0. */
 static void expect_adjoint(tg_check *c, box_function which, const char *of_what)
 {
     static const double factors[] = {1, -1, 0x1p10, 0x1p-10, 0};
-    double *u = tg_check_numbers(c, c->variables), *product = tg_check_numbers(c, c->level[0].length);
+    double *u = c->moved, *product = c->ahead;
     for (size_t k = 0; k < sizeof factors / sizeof factors[0]; k++) {
         for (int64_t i = 0; i < c->variables; i++)
             u[i] = tg_check_round(c, factors[k] * fmin(1, c->scale[i]) * tg_check_weight(c));
@@ -203,10 +188,17 @@ static void expect_adjoint(tg_check *c, box_function which, const char *of_what)
     }
 }
 
+/* The function is evaluated at another point before the gradient, so values that it caches for the gradient are wrong
+ * then. */
 static void invariants(tg_check *c)
 {
     const source *s = c->source;
-    expect_no_disturbance(c);
+    for (int64_t i = 0; i < c->variables; i++)
+        c->moved[i] = tg_check_round(c, 0.75 * c->point[i] + c->scale[i] / 8);
+    tg_check_evaluate(c, 0, c->moved, c->ahead);
+    if (tg_check_evaluate(c, 1, c->point, c->ahead))
+        tg_check_close_to(c, 1, 0, c->variables, c->ahead, TG_GRADCHECK_DISTURBED,
+                          "if the function is evaluated on other numbers before,");
     if (s->box->jvp)
         expect_adjoint(c, JVP, "by its jvp");
     if (s->box->jacobian)

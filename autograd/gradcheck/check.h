@@ -131,14 +131,13 @@ struct tg_check {
     tg_check_part *parts;
     int part_count;
     int64_t variables;
-    double *point, *caller;    /* where it is checked now, and what the caller gave */
-    double *scale, *own_scale; /* of each variable: powers of two */
-    double *moved;             /* any other point */
-    double *ahead, *behind, *further;
-    double *direction;                     /* [variables] that is compared along */
-    double *promised;                      /* [values] how far each may be off */
-    const double *value_rtol, *value_atol; /* of each output; NULL: the option for all */
-    double *projected, **projected_inputs; /* [count]: NULL without a projection */
+    double *point, *caller;                   /* where it is checked now, and what the caller gave */
+    double *scale, *own_scale;                /* of each variable: powers of two */
+    double *moved, *ahead, *behind, *further; /* any other point, and values there */
+    double *direction;                        /* [variables] that is compared along */
+    double *promised;                         /* [values] how far each may be off */
+    const double *value_rtol, *value_atol;    /* of each output; NULL: the option for all */
+    double *projected, **projected_inputs;    /* [count]: NULL without a projection */
     double *hidden; /* [variables] the error of each that comparisons may not have shown; INFINITY: not looked at */
     bool *changed;  /* the values that a line has changed */
     tg_check_level level[TG_GRADCHECK_MAX_ORDER + 1];
@@ -251,8 +250,8 @@ typedef struct tg_check_slope {
     double kink;             /* by how much the sides differ in half the first step, if as much as in the first; or 0 */
 } tg_check_slope;
 
-/* The derivative `level` at the point, moved by t along the line; false if that is outside of the bounds. */
-bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out);
+/* The derivative `level` at a point, moved by t along the line; false if that is outside of the bounds. */
+bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, const double *from, double t, double *out);
 
 /* True if t moves a variable by less than TG_SAFETY of its own places. */
 bool tg_check_is_too_small(const tg_check *c, const tg_check_line *line, double t);
@@ -291,7 +290,7 @@ bool tg_check_find_jump(tg_check *c, const tg_check_line *line);
 /* ---- judge.c ---- */
 
 /* Compares along a line: the result per unit of it. */
-tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *line);
+tg_gradcheck_result tg_check_compare(tg_check *c, tg_check_line *line);
 
 /* ---- report.c ---- */
 

@@ -5,11 +5,11 @@
 
 /* ---- central differences ---- */
 
-bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, double t, double *out)
+bool tg_check_evaluate_at(tg_check *c, const tg_check_line *line, const double *from, double t, double *out)
 {
-    memcpy(c->moved, c->point, (size_t)c->variables * sizeof(double));
+    memcpy(c->moved, from, (size_t)c->variables * sizeof(double));
     for (int64_t i = line->from; i < line->to; i++)
-        c->moved[i] = tg_check_round(c, c->point[i] + t * line->ratio * line->direction[i]);
+        c->moved[i] = tg_check_round(c, from[i] + t * line->ratio * line->direction[i]);
     tg_check_evaluate(c, line->level, c->moved, out);
     return c->options.project || tg_check_is_within(c, c->moved);
 }
@@ -28,10 +28,11 @@ static void evaluate_sides(tg_check *c, const tg_check_line *line, double t)
 {
     const tg_check_level *level = &c->level[line->level];
     double *const sides[] = {c->ahead, c->behind};
-    const bool within[] = {tg_check_evaluate_at(c, line, t, c->ahead), tg_check_evaluate_at(c, line, -t, c->behind)};
+    const bool within[] = {tg_check_evaluate_at(c, line, c->point, t, c->ahead),
+                           tg_check_evaluate_at(c, line, c->point, -t, c->behind)};
     for (int side = 0; side < 2; side++) {
         if (!within[side])
-            tg_check_evaluate_at(c, line, side ? 2 * t : -2 * t, c->further);
+            tg_check_evaluate_at(c, line, c->point, side ? 2 * t : -2 * t, c->further);
         for (int64_t k = 0; !within[side] && k < level->length; k++)
             sides[side][k] = 3 * (level->value[k] - sides[!side][k]) + c->further[k];
     }
@@ -96,17 +97,9 @@ static void extrapolate(tg_check_slope *s)
     s->rows++;
 }
 
-static bool is_too_large(const tg_check *c, const tg_check_line *line, double t)
-{
-    for (int64_t i = line->from; c->options.largest_step > 0 && i < line->to; i++)
-        if (t * line->ratio * fabs(line->direction[i]) > c->options.largest_step)
-            return true;
-    return false;
-}
-
 void tg_check_add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
 {
-    if (tg_check_is_too_small(c, line, t) || is_too_large(c, line, t))
+    if (tg_check_is_too_small(c, line, t))
         return;
     take_difference(c, line, t, s);
     if (!isfinite(s->plain.value)) { /* outside the domain: begin again, closer */
@@ -139,33 +132,24 @@ void tg_check_new_table(tg_check_slope *s)
 
 /* ---- around the point ---- */
 
-/* Moves all variables away by the distance; in the first pair by a quarter as much in each look, and those of the line
- * also four times as far along it: by more than any two others differ. The second of a pair goes the other way. So both
- * sides of a kink are seen, the place that wins a tie of many, and the steepest slope at the tip of a cone. */
-static void go_to_neighbour(tg_check *c, const tg_check_line *line, int number, int looks, double distance,
-                            double *away)
-{
-    for (int64_t i = 0; i < c->variables; i++) {
-        away[i] = number % 2 == 0 ? tg_check_weight(c) * distance * c->own_scale[i] : -away[i];
-        if (number == 0)
-            away[i] = ldexp(away[i], -2 * looks);
-        if (number == 0 && i >= line->from && i < line->to)
-            away[i] += 4 * distance * line->direction[i];
-        c->point[i] = tg_check_round(c, c->point[i] + away[i]);
-    }
-}
-
 /* The slopes at a pair that is pushed, and at three that are not: near, the lowest and highest; further away, the
- * largest. */
+ * largest. All variables move away by the distance; in the first pair by a quarter as much in each look, and those of
+ * the line also four times as far along it: by more than any two others differ. The second of a pair goes the other way.
+ * So both sides of a kink are seen, the place that wins a tie of many, and the steepest slope at the tip of a cone. */
 static void look(tg_check *c, const tg_check_line *line, double distance, tg_check_around *a)
 {
     double *x = tg_check_numbers(c, c->variables), *away = tg_check_numbers(c, c->variables);
-    memcpy(x, c->point, (size_t)c->variables * sizeof *x);
     for (int n = 0; n < 8; n++) {
-        go_to_neighbour(c, line, n, a->looks, distance, away);
-        tg_check_evaluate_at(c, line, c->near_step, c->ahead);
-        tg_check_evaluate_at(c, line, -c->near_step, c->behind);
-        memcpy(c->point, x, (size_t)c->variables * sizeof *x);
+        for (int64_t i = 0; i < c->variables; i++) {
+            away[i] = n % 2 == 0 ? tg_check_weight(c) * distance * c->own_scale[i] : -away[i];
+            if (n == 0)
+                away[i] = ldexp(away[i], -2 * a->looks);
+            if (n == 0 && i >= line->from && i < line->to)
+                away[i] += 4 * distance * line->direction[i];
+            x[i] = tg_check_round(c, c->point[i] + away[i]);
+        }
+        tg_check_evaluate_at(c, line, x, c->near_step, c->ahead);
+        tg_check_evaluate_at(c, line, x, -c->near_step, c->behind);
         for (int64_t k = line->start; k < c->level[line->level].length; k += line->stride) {
             const double slope = (c->ahead[k] - c->behind[k]) / (2 * c->near_step);
             a->ends |= !isfinite(slope);

@@ -55,12 +55,6 @@ static bool is_usable(const tg_check *c, const tg_check_slope *s)
            rounding <= c->coarse * fmax(size, s->values) + s->floor + 4 * TG_SAFETY * TG_SAFETY * s->promised;
 }
 
-/* The derivative and the difference are both 0 up to rounding, and not for want of evaluations. */
-static bool is_lost(const tg_check *c, const tg_check_slope *s)
-{
-    return (!c->over || isfinite(s->best.error)) && fmax(fabs(s->analytic), fabs(s->best.value)) <= s->lost;
-}
-
 /* Adds a row; true if no more are needed. */
 static bool add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
 {
@@ -82,25 +76,19 @@ static bool add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slop
     return settled;
 }
 
-/* Steps that halve. */
-static bool fill_table(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
-{
-    tg_check_new_table(s);
-    for (int j = 0; j < TG_ROWS && !s->settled; j++, t /= 2)
-        add_row(c, line, t, s);
-    return s->settled;
-}
-
-/* Tables in the usual scale and, where one variable moves, in its own, in ever smaller steps. */
+/* Tables of steps that halve, in the usual scale and, where one variable moves, in its own, in ever smaller steps. */
 static void fill_tables(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
-    tg_check_line own = *line;
+    tg_check_line scales[] = {*line, *line};
     if (line->to - line->from == 1)
-        own.ratio = c->own_scale[line->from] / fabs(line->direction[line->from]);
-    for (double t = fmax(1. / TG_SAFETY, c->first); !s->settled && t > 2 * TG_SAFETY * c->epsilon;
-         t = ldexp(t, -TG_ROWS))
-        if (!fill_table(c, line, t, s) && own.ratio != line->ratio)
-            fill_table(c, &own, t, s);
+        scales[1].ratio = c->own_scale[line->from] / fabs(line->direction[line->from]);
+    const int count = scales[1].ratio == line->ratio ? 1 : 2;
+    for (double t = fmax(1. / TG_SAFETY, c->first); t > 2 * TG_SAFETY * c->epsilon; t = ldexp(t, -TG_ROWS))
+        for (int k = 0; k < count && !s->settled; k++) {
+            tg_check_new_table(s);
+            for (int j = 0; j < TG_ROWS && !s->settled; j++)
+                add_row(c, &scales[k], ldexp(t, -j), s);
+        }
     tg_check_new_table(s); /* the best of all counts */
 }
 
@@ -154,27 +142,22 @@ static bool judge_by_neighbours(const tg_check *c, const tg_check_slope *s, cons
 
 /* True if features that are smaller than all steps can explain the derivative: the function would change by its own
  * size in the smallest step, or before the nearest neighbour, or by the derivative of another element it would, of which
- * cotangents may leave little in this one; or it has three digits or less, and would change by
- * 1 / TG_SAFETY of its rounding or more over the steps in which that is measured, by the derivative there or by how far
- * derivatives differ in them; or the smallest step sides with the
- * derivative. */
+ * cotangents may leave little in this one; or it has three digits or less, and over the steps in which its rounding is
+ * measured it would change by 1 / TG_SAFETY of that or more, or do derivatives differ by as much, or of its jumps over
+ * those in which they are; or the smallest step sides with the derivative. */
 static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool usable,
                          bool around_it)
 {
-    const double size = fabs(s->analytic);
+    const double size = fabs(s->analytic), off = TG_SAFETY * fabs(s->analytic - s->best.value);
     const double around = s->changing + s->move;                   /* 0 where nothing changes: there are no features */
     const double noise = s->noise - (around_it ? 0 : s->promised); /* in the short steps around a promise is noise */
-    const double own = fmax(1, s->own);
-    const bool jumps = c->level[line->level].jumps;
+    const double own = fmax(1, s->own), change = fmax(own * (c->level[line->level].jumps ? off : size), s->shaking);
     const bool sides = fabs(s->last.value - s->analytic) < fabs(s->best.value - s->analytic) / 2 &&
                        fabs(s->last.value - s->best.value) > TG_SAFETY * s->last.rounding;
     return around > 0 &&
            (sides || 2 * TG_SAFETY * c->epsilon * own * size > around ||
             2 * TG_SAFETY * c->epsilon * s->largest > s->values + s->move || (!usable && c->near * size > around) ||
-            (noise > c->epsilon * around / TG_COARSE &&
-             TG_SAFETY * c->epsilon *
-                     fmax(own * (jumps ? TG_SAFETY * fabs(s->analytic - s->best.value) : size), s->shaking) >
-                 c->near * noise));
+            (noise > c->epsilon * around / TG_COARSE && TG_SAFETY * c->epsilon * change > c->near * noise));
 }
 
 /* True if a function of several operations may have a tie inside it, at a point of the checker's own: there the
@@ -184,11 +167,10 @@ static bool is_tied(tg_check *c, const tg_check_line *line, const tg_check_slope
 {
     if (!c->composed || !c->at[0] || kink)
         return c->composed && c->at[0];
-    double *beside = tg_check_numbers(c, c->variables);
     for (int64_t i = 0; i < c->variables; i++)
         c->moved[i] = c->point[i] + tg_check_weight(c) * c->near_step * c->own_scale[i];
-    tg_check_evaluate(c, line->level + 1, c->moved, beside);
-    return !(fabs(multiply(c, line, beside) - s->analytic) <= TG_COARSE * fabs(s->analytic - s->best.value));
+    tg_check_evaluate(c, line->level + 1, c->moved, c->ahead);
+    return !(fabs(multiply(c, line, c->ahead) - s->analytic) <= TG_COARSE * fabs(s->analytic - s->best.value));
 }
 
 /* Slopes neither at the point nor around it agree with the derivative. Where those of the two sides differ so much that
@@ -222,8 +204,10 @@ static void judge(tg_check *c, const tg_check_line *line, const tg_check_slope *
 {
     const double rounding = rounding_of(c, s, &s->best), uncertain = TG_SAFETY * s->best.error + rounding;
     const int64_t moving = line->to - line->from;
-    const bool usable = is_usable(c, s);
-    if (s->settled || ((usable || is_lost(c, s)) && agrees(c, s, s->best.value, s->best.value, uncertain))) {
+    /* both 0 up to rounding, and not for want of evaluations */
+    const bool lost = fmax(fabs(s->analytic), fabs(s->best.value)) <= s->lost && (!c->over || isfinite(s->best.error)),
+               usable = is_usable(c, s);
+    if (s->settled || ((usable || lost) && agrees(c, s, s->best.value, s->best.value, uncertain))) {
         set(c, s, s->best.value, s->settled ? rounding : uncertain, TG_GRADCHECK_PASSED, v);
         v->kinks = s->kink > 0;
     } else if (tg_check_is_too_small(c, line, c->first))
@@ -284,11 +268,9 @@ static void add_noise(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     const tg_check_level *level = &c->level[line->level];
     tg_check_measure_noise(c, line->level);
-    double noise = 0, longest = 1. / TG_SAFETY;
-    for (int64_t i = line->from; c->options.largest_step > 0 && i < line->to; i++)
-        longest = fmin(longest, c->options.largest_step / fabs(line->direction[i]));
+    double noise = 0;
     for (int64_t k = line->start; k < level->length; k += line->stride)
-        s->lost += TG_SAFETY * fabs(level->cotangent[k]) * level->rounding[k] / longest;
+        s->lost += TG_SAFETY * TG_SAFETY * fabs(level->cotangent[k]) * level->rounding[k];
     for (int64_t i = line->from; i < line->to; i++)
         noise += line->direction[i] == 0 ? 0 : tg_check_noise_of(c, line->level + 1, i) * fabs(line->direction[i]);
     s->floor = fmax(s->floor, noise);
@@ -304,8 +286,7 @@ static void compare_again(tg_check *c, const tg_check_line *line, tg_check_aroun
     find_analytic(c, line, &s);
     add_noise(c, line, &s);
     add_first_rows(c, line, &s);
-    if (!s.settled)
-        fill_tables(c, line, &s);
+    fill_tables(c, line, &s);
     judge(c, line, &s, a, v);
 }
 
@@ -323,18 +304,14 @@ static bool is_clearly_wrong(const tg_check *c, const tg_check_slope *s, tg_grad
     return true;
 }
 
-tg_gradcheck_result tg_check_compare(tg_check *c, const tg_check_line *along)
+tg_gradcheck_result tg_check_compare(tg_check *c, tg_check_line *line)
 {
     const int64_t here = tg_arena_here(&c->arena);
-    tg_check_line projected = *along;
-    const tg_check_line *line = &projected;
-    if (c->options.project)
-        projected.tangent = tg_check_find_tangent(c, along);
+    line->tangent = c->options.project ? tg_check_find_tangent(c, line) : NULL;
     tg_gradcheck_result v = tg_check_no_result(c->result.sample);
     tg_check_slope s = {0};
     tg_check_around a = {0};
     v.order = line->level + 1;
-    v.comparisons = 1;
     memset(c->changed, 0, (size_t)c->level[line->level].length * sizeof *c->changed);
     find_analytic(c, line, &s);
     if (add_first_rows(c, line, &s))

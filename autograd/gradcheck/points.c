@@ -84,22 +84,6 @@ static void set_type(tg_check *c)
     c->near_step = c->near * c->first;
 }
 
-static void refuse_unusable(tg_check *c, int i)
-{
-    const tg_gradcheck_input *input = &c->inputs[i];
-    const tg_parameter *parameter = input->parameter;
-    const int64_t size = tg_shape_size(tg_check_shape_of(input));
-    const int sources = !!input->data + !!input->integers + !!parameter;
-    c->result.input = i;
-    if (size < 0)
-        tg_check_stop(c, TG_GRADCHECK_REFUSED, "its shape is none");
-    if (sources > 1 || (sources == 0 && size > 0))
-        tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected one of data, integers and parameter");
-    if (parameter && (parameter->dtype != TG_F64 || (!parameter->data && size > 0)))
-        tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected a parameter with data of type f64");
-    c->result.input = -1;
-}
-
 /* Adds a part after those before it, which have *all elements. */
 static void add_part(tg_check_part *part, int number, const tg_shape *shape, int64_t *all)
 {
@@ -118,10 +102,21 @@ static void make_parts(tg_check *c)
 {
     c->parts = tg_check_take(c, c->count, sizeof *c->parts);
     for (int i = 0; i < c->count; i++) {
-        refuse_unusable(c, i);
-        if (tg_check_is_varied(&c->inputs[i]))
-            add_part(&c->parts[c->part_count++], i, tg_check_shape_of(&c->inputs[i]), &c->variables);
+        const tg_gradcheck_input *in = &c->inputs[i];
+        const tg_parameter *parameter = in->parameter;
+        const int64_t size = tg_shape_size(tg_check_shape_of(in));
+        const int sources = !!in->data + !!in->integers + !!parameter;
+        c->result.input = i;
+        if (size < 0)
+            tg_check_stop(c, TG_GRADCHECK_REFUSED, "its shape is none");
+        if (sources > 1 || (sources == 0 && size > 0))
+            tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected one of data, integers and parameter");
+        if (parameter && (parameter->dtype != TG_F64 || (!parameter->data && size > 0)))
+            tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected a parameter with data of type f64");
+        if (tg_check_is_varied(in))
+            add_part(&c->parts[c->part_count++], i, tg_check_shape_of(in), &c->variables);
     }
+    c->result.input = -1;
     if (c->part_count == 0)
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is no input to differentiate");
 }
@@ -140,7 +135,7 @@ static void make_projection(tg_check *c)
 
 static void make_point(tg_check *c)
 {
-    double **numbers[] = {&c->caller, &c->point, &c->moved, &c->scale, &c->own_scale, &c->direction};
+    double **numbers[] = {&c->caller, &c->point, &c->moved, &c->scale, &c->own_scale, &c->direction, &c->hidden};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         *numbers[i] = tg_check_numbers(c, c->variables);
     for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++) {
@@ -168,19 +163,16 @@ void tg_check_open(tg_check *c)
     for (int k = 0; k <= c->options.order; k++) {
         tg_check_level *level = &c->level[k];
         level->length = k == 0 ? level->length : c->variables;
-        level->value = tg_check_numbers(c, level->length);
-        level->noise = tg_check_numbers(c, level->length);
-        level->rounding = tg_check_numbers(c, level->length);
-        level->cotangent = tg_check_numbers(c, level->length);
+        double **numbers[] = {&level->value, &level->noise, &level->rounding, &level->cotangent};
+        for (int i = 0; i < 4; i++)
+            *numbers[i] = tg_check_numbers(c, level->length);
         for (int64_t i = 0; i < level->length; i++)
             level->cotangent[i] = tg_check_weight(c);
         longest = longest > level->length ? longest : level->length;
     }
-    c->ahead = tg_check_numbers(c, longest);
-    c->behind = tg_check_numbers(c, longest);
-    c->further = tg_check_numbers(c, longest);
-    c->promised = tg_check_numbers(c, c->level[0].length);
-    c->hidden = tg_check_numbers(c, c->variables);
+    double **numbers[] = {&c->ahead, &c->behind, &c->further, &c->promised};
+    for (int i = 0; i < 4; i++)
+        *numbers[i] = tg_check_numbers(c, longest);
     for (int64_t i = 0; i < c->variables; i++)
         c->hidden[i] = INFINITY;
     c->changed = tg_check_take(c, longest, sizeof *c->changed);
@@ -195,16 +187,18 @@ static double power_below(double x) /* of two */
     return ldexp(1, ilogb(x));
 }
 
-/* Zero has no scale of its own: it takes the least one of the input, if that may matter. */
+/* Zero has no scale of its own: it takes the least one of the input, if that may matter. The longest step of a scale is
+ * 1 / TG_SAFETY of it. */
 static void set_scales(tg_check *c, const tg_check_part *part)
 {
+    const double step = c->options.largest_step, most = step > 0 ? power_below(TG_SAFETY * step) : DBL_MAX;
     double least = TG_LEAST_SCALE;
     for (int64_t i = part->offset; !c->elementwise && i < part->offset + part->size; i++)
         least = fabs(c->point[i]) > DBL_MIN ? fmin(least, power_below(fabs(c->point[i]))) : least;
     for (int64_t i = part->offset; i < part->offset + part->size; i++) {
         const double size = fabs(c->point[i]);
-        c->own_scale[i] = size > DBL_MIN ? power_below(fmin(size, DBL_MAX)) : least;
-        c->scale[i] = fmax(power_below(fmin(fmax(size, TG_LEAST_SCALE), TG_MOST_SCALE)),
+        c->own_scale[i] = fmin(size > DBL_MIN ? power_below(fmin(size, DBL_MAX)) : least, most);
+        c->scale[i] = fmax(fmin(power_below(fmin(fmax(size, TG_LEAST_SCALE), TG_MOST_SCALE)), most),
                            c->first * c->own_scale[i]); /* the first step is one in x */
     }
 }

@@ -42,15 +42,14 @@ static void round_otherwise(tg_check *c, int number)
 {
     static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     tg_check_level *level = &c->level[number];
-    double *other = tg_check_numbers(c, level->length);
     const bool rounds = c->kind->rounds && c->type == TG_GRADCHECK_F64; /* vector code in float may rely on its own */
     const int before = fegetround();
     for (size_t i = 0; rounds && i < sizeof modes / sizeof modes[0]; i++) {
         fesetround(modes[i]);
-        tg_check_evaluate(c, number, c->point, other);
+        tg_check_evaluate(c, number, c->point, c->ahead);
         fesetround(before);
         for (int64_t k = 0; k < level->length; k++) {
-            const double change = 2 * fabs(other[k] - level->value[k]); /* up and down */
+            const double change = 2 * fabs(c->ahead[k] - level->value[k]); /* up and down */
             if (change <= TG_TOLERANCE * c->promise * fmax(1, fabs(level->value[k])))
                 level->rounding[k] = fmax(level->rounding[k], change);
         }
@@ -100,7 +99,7 @@ static double find_roughest(tg_check *c, const tg_check_line *line, double h, in
     double sums[WIDE] = {0}, largest = 0;
     for (int p = 0; p < count; p++) {
         double all = 0;
-        tg_check_evaluate_at(c, line, middle + (p - count / 2) * h, c->ahead);
+        tg_check_evaluate_at(c, line, c->point, middle + (p - count / 2) * h, c->ahead);
         for (int64_t k = line->start; k < level->length; k += line->stride) {
             const double value = c->changed[k] ? level->cotangent[k] * c->ahead[k] : 0;
             sums[p] += value;

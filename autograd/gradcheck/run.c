@@ -51,15 +51,14 @@ static void expect_the_same_again(tg_check *c)
 {
     for (int order = 0; order <= c->options.order; order++) {
         const tg_check_level *level = &c->level[order];
-        double *again = tg_check_numbers(c, level->length);
-        const bool compares = tg_check_evaluate(c, order, c->point, again);
+        const bool compares = tg_check_evaluate(c, order, c->point, c->ahead);
         for (int64_t i = 0; compares && i < level->length; i++)
-            if (memcmp(&again[i], &level->value[i], sizeof(double)) != 0 &&
-                !(order == 0 && fabs(again[i] - level->value[i]) <= 2 * c->promised[i]))
-                tg_check_stop_at(c, order, order > 0 ? i : -1, again[i], level->value[i], TG_GRADCHECK_NOT_REPEATABLE,
-                                 "two runs give two %s: %.17g and %.17g at element %lld of %s",
-                                 order > 0 ? "gradients" : "results", level->value[i], again[i], (long long)i,
-                                 order > 0 ? "all variables" : "the result");
+            if (memcmp(&c->ahead[i], &level->value[i], sizeof(double)) != 0 &&
+                !(order == 0 && fabs(c->ahead[i] - level->value[i]) <= 2 * c->promised[i]))
+                tg_check_stop_at(
+                    c, order, order > 0 ? i : -1, c->ahead[i], level->value[i], TG_GRADCHECK_NOT_REPEATABLE,
+                    "two runs give two %s: %.17g and %.17g at element %lld of %s", order > 0 ? "gradients" : "results",
+                    level->value[i], c->ahead[i], (long long)i, order > 0 ? "all variables" : "the result");
     }
 }
 
@@ -80,8 +79,7 @@ static void expect_scaling(tg_check *c, int order)
 {
     static const double factors[] = {0, -1, 0x1p1, 0x1p-1, 0x1p10, 0x1p-10, 0x1p40, 0x1p-40, 0x1p100, 0x1p-100};
     tg_check_level *below = &c->level[order - 1], *level = &c->level[order];
-    double *own = below->cotangent, *scaled = tg_check_numbers(c, below->length),
-           *out = tg_check_numbers(c, c->variables);
+    double *own = below->cotangent, *scaled = c->behind, *out = c->ahead;
     const int far = fmax(farthest_power(c->point, c->variables),
                          fmax(farthest_power(c->level[0].value, c->level[0].length),
                               farthest_power(c->level[1].value, c->variables))),
@@ -133,12 +131,11 @@ static void check_point(tg_check *c, void *none)
 static void check_other_points(tg_check *c)
 {
     for (int number = 0; c->result.passed && !c->over && (c->at = tg_check_next_point(c, number)); number++) {
-        const tg_gradcheck_result before = c->result;
+        tg_gradcheck_result before = c->result;
         if (!tg_check_try(c, check_point, NULL) && !c->over && !strstr(c->result.why, "out of memory")) {
-            const int64_t evaluations = c->result.evaluations, failed = c->result.failed;
+            before.evaluations = c->result.evaluations;
+            before.failed = c->result.failed;
             c->result = before;
-            c->result.evaluations = evaluations;
-            c->result.failed = failed;
         }
     }
     if (!c->at)
@@ -151,18 +148,13 @@ static void check_everything(tg_check *c, void *none)
     tg_check_open(c);
     const tg_check_level *level = &c->level[0];
     const int64_t bad = first_not_finite(level);
-    if (c->brief) {
-        c->result.passed = true;
-        if (bad == level->length)
-            tg_check_compare_all(c, 1);
-        return;
-    }
-    if (bad < level->length)
+    if (bad < level->length && !c->brief)
         tg_check_stop(c, TG_GRADCHECK_NOT_FINITE, "the result is %g at element %lld", level->value[bad],
                       (long long)bad);
     c->result.passed = true;
-    tg_check_compare_all(c, c->options.order);
-    if (!c->result.passed || c->over)
+    if (bad == level->length)
+        tg_check_compare_all(c, c->options.order);
+    if (c->brief || !c->result.passed || c->over)
         return;
     c->stage = ", before its invariants were tested and other points tried";
     expect_the_same_again(c);
@@ -184,7 +176,6 @@ static void refuse(tg_check *c, void *why)
 void tg_check_run(tg_check *c)
 {
     const char *none = "nothing was compared";
-    c->result = tg_check_no_result(c->result.sample);
     tg_check_try(c, check_everything, NULL);
     if (c->over && c->result.comparisons == 0 && !c->result.why[0])
         tg_check_try(c, refuse, &none);

@@ -36,8 +36,8 @@ static void put_inputs(tg_check *c, tg_tape *tape, const double *x)
         if (in->integers)
             t->in[i] = tg_constant(tape, TG_I32, in->integers, in->shape);
         else if (in->parameter) {
-            if (part && part->size > 0)
-                memcpy(in->parameter->data, data, (size_t)part->size * sizeof *data);
+            if (part)
+                tg_copy_elements(TG_F64, in->parameter->data, TG_F64, data, part->size);
             tg_parameter_changed(in->parameter);
             t->in[i] = tg_parameter_tensor(tape, in->parameter);
         } else
@@ -56,8 +56,7 @@ static void put_back(tg_check *c)
         if (!parameter)
             continue;
         *parameter = t->before[p];
-        if (c->parts[p].size > 0)
-            memcpy(parameter->data, c->caller + c->parts[p].offset, (size_t)c->parts[p].size * sizeof(double));
+        tg_copy_elements(TG_F64, parameter->data, TG_F64, c->caller + c->parts[p].offset, c->parts[p].size);
         tg_parameter_changed(parameter);
     }
 }
@@ -119,10 +118,10 @@ typedef enum { AS_LEAVES, AS_RESULTS, TRANSPOSED, AS_PARTS } arrival;
 typedef struct way {
     const char *what; /* of a failure's sentence */
     method by;
-    arrival as;     /* of operations alone, but for leaves */
-    bool disturbed; /* the function runs on other numbers before the backward pass */
-    int steps;      /* the last of several on a tape that plans its memory; 0 is one */
-    int alone;      /* 1 + the only part that is differentiated */
+    arrival as;                 /* of operations alone, but for leaves */
+    bool disturbed;             /* the function runs on other numbers before the backward pass */
+    int steps;                  /* the last of several on a tape that plans its memory; 0 is one */
+    const tg_check_part *alone; /* the only one that is differentiated */
 } way;
 
 static const way ways[] = {
@@ -153,10 +152,9 @@ static tg_tensor passed_on(tg_tensor x, arrival as)
 /* Other numbers than the point's: step by step those near it, and their negatives. */
 static const double *other_numbers(tg_check *c, int step)
 {
-    double *other = tg_check_numbers(c, c->variables);
     for (int64_t i = 0; i < c->variables; i++)
-        other[i] = step % 2 ? -c->point[i] : 0.75 * c->point[i] + c->own_scale[i] / 16;
-    return other;
+        c->moved[i] = step % 2 ? -c->point[i] : 0.75 * c->point[i] + c->own_scale[i] / 16;
+    return c->moved;
 }
 
 /* Runs the function on other numbers, which overwrites anything that it stores outside the tape. It may fail there. */
@@ -222,10 +220,11 @@ static bool take_step(tg_check *c, const way *w, const double *x, double *value,
     const tg_tensor cotangent = make_tensor(c, tape, c->level[0].cotangent, &c->outputs->shape, false);
     if (w->by != BY_GRAD)
         return run_backward(c, result, cotangent, gradient);
-    const int first = w->alone ? w->alone - 1 : 0, count = w->alone ? 1 : c->part_count;
-    bool fine = tg_grad(&result, 1, t->varied + first, count, &cotangent, false, t->gradients);
+    const tg_check_part *parts = w->alone ? w->alone : c->parts;
+    const int count = w->alone ? 1 : c->part_count;
+    bool fine = tg_grad(&result, 1, t->varied + (parts - c->parts), count, &cotangent, false, t->gradients);
     for (int p = 0; fine && p < count; p++)
-        fine = tg_read(t->gradients[p], TG_F64, gradient + c->parts[first + p].offset, c->parts[first + p].size);
+        fine = tg_read(t->gradients[p], TG_F64, gradient + parts[p].offset, parts[p].size);
     return fine;
 }
 
@@ -236,7 +235,7 @@ static void check_way(tg_check *c, const way *w)
     tg_check_tensors *t = c->source;
     const int64_t here = tg_arena_here(&c->arena);
     double *value = tg_check_numbers(c, c->level[0].length), *gradient = tg_check_numbers(c, c->variables);
-    const tg_check_part *only = w->alone ? &c->parts[w->alone - 1] : NULL;
+    const tg_check_part all = {.size = c->variables}, *only = w->alone ? w->alone : &all;
     const tg_gradcheck_status status = w->alone       ? TG_GRADCHECK_ALONE
                                        : w->disturbed ? TG_GRADCHECK_DISTURBED
                                                       : TG_GRADCHECK_ANOTHER_WAY;
@@ -256,8 +255,7 @@ static void check_way(tg_check *c, const way *w)
     put_back(c);
     tg_check_close_to(c, 0, 0, c->level[0].length, value, status, w->what);
     if (w->by != WITHOUT)
-        tg_check_close_to(c, 1, only ? only->offset : 0, only ? only->offset + only->size : c->variables, gradient,
-                          status, w->what);
+        tg_check_close_to(c, 1, only->offset, only->offset + only->size, gradient, status, w->what);
     tg_arena_rewind(&c->arena, here);
 }
 
@@ -265,7 +263,7 @@ static void check_way(tg_check *c, const way *w)
 static void expect_adjoint(tg_check *c)
 {
     tg_check_tensors *t = c->source;
-    double *u = tg_check_numbers(c, c->variables), *out = tg_check_numbers(c, c->level[0].length);
+    double *u = c->moved, *out = c->ahead;
     tg_tensor product;
     put_inputs(c, t->tape, c->point);
     const tg_tensor result = t->function(t->tape, t->in, c->count, t->user),
@@ -291,7 +289,7 @@ static void try_ways(tg_check *c)
             check_way(c, &ways[i]);
     t->as_constants = true;
     for (int p = 0; p < c->part_count; p++)
-        check_way(c, &(way){"wanted alone, and not announced before,", .alone = p + 1});
+        check_way(c, &(way){"wanted alone, and not announced before,", .alone = &c->parts[p]});
     t->as_constants = false;
     if (c->variables > 0)
         expect_adjoint(c);

@@ -72,11 +72,10 @@ static bool standardise(const columns *of, size_t first, size_t end, const doubl
 static bool encode(const tg_predictor *p, const tg_card *c, const double *from, int64_t row, float *to, tg_error *error)
 {
     const columns *of = p->columns;
-    for (size_t i = 0, end; i<c->columns; i = end> i ? end : i + 1) {
-        end = of ? of->plain_until[i] : i;
-        if (end > i && standardise(of, i, end, from, to))
-            continue;
-        for (size_t k = i; k < (end > i ? end : i + 1); k++) {
+    for (size_t i = 0, end; i < c->columns; i = end) {
+        const bool plain = of && of->plain_until[i] > i;
+        end = plain ? of->plain_until[i] : i + 1;
+        for (size_t k = plain && standardise(of, i, end, from, to) ? end : i; k < end; k++) {
             const char *wrong = tg_card_encode(c, k, from[k], to);
             if (wrong)
                 return tg_fail(error, "row %lld, column %d%s%.60s: %s", (long long)row, (int)k,

@@ -74,6 +74,7 @@ START_TEST(wrong_options_are_told_in_a_line)
         {"--data csv:train.csv --weights colour", "is not a number"},
         {"--data moons --weights w", "a column of weights is for csv: only"},
         {"--data text:text --weights w", "--weights is for rows, and a text has none"},
+        {"--data text:text --drop-duplicates", "--drop-duplicates is for rows, and a text has none"},
         {"--data text:text --class-weights balanced", "--class-weights is for rows, and a text has none"},
         {"--data csv:price.csv --class-weights balanced", "--class-weights is for classes only"},
         {"--data idx:images --model autoencoder --class-weights balanced", "--class-weights is for classes only"},

@@ -207,8 +207,9 @@ static bool check_variants(const run_spec *s, tg_error *error)
 bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
 {
     static const char *const of_rows[] = {
-        "target", "task", "header",     "ignore",  "categorical",      "missing", "rows",          "noise",  "split",
-        "folds",  "fold", "test-noise", "test-as", "keep-predictions", "weights", "class-weights", "groups", NULL};
+        "folds",  "missing",     "groups",     "drop-duplicates",  "fold",    "target", "class-weights", "weights",
+        "ignore", "rows",        "test-noise", "keep-predictions", "test-as", "noise",  "task",          "split",
+        "header", "categorical", NULL};
     const char *model = s->net.model,
                *of_rows_only = tg_model_traits_of(model)->text ? options_first(&s->given, of_rows) : NULL;
     tg_optimizer_kind optimizer = TG_ADAMW;

@@ -240,8 +240,13 @@ static bool write_targets(const tg_model *model, const predict_settings *s, tg_e
     const char *path = s->data && strncmp(s->data, "pairs:", 6) == 0 ? s->data + 6 : s->data;
     char *given = s->prompt ? strdup(s->prompt) : NULL;
     bool fine = s->prompt ? given || tg_fail(error, "out of memory") : dataset_read_file(path, &file, error);
-    fine = fine && sample_pairs(model, path ? dataset_path_name(path) : "--prompt", given ? given : (char *)file.bytes,
-                                s->beams, false, 0, stdout, &score, error);
+    char *text = given ? given : (char *)file.bytes;
+    if (fine && !given && memchr(text, '\0', file.size))
+        fine = tg_fail(error, "%s: a byte of it is 0, expected a text", dataset_path_name(path));
+    if (fine && strncmp(text, "\xef\xbb\xbf", 3) == 0) /* a byte order mark */
+        text += 3;
+    fine = fine && sample_pairs(model, path ? dataset_path_name(path) : "--prompt", text, s->beams, false, 0, stdout,
+                                &score, error);
     fflush(stdout);
     if (fine && score.pairs)
         fprintf(stderr, "%ld pair%s: exact %.2f %%\n", score.pairs, plural(score.pairs),

@@ -318,6 +318,10 @@ START_TEST(pairs_are_learned_and_predicted)
     expect_fine(train_run("predict", "--model m --data pairs --beams 5 > beams"));
     expect_fine(train_run("sh", "-c 'cut -f 2 pairs | cmp - greedy && cmp greedy beams'"));
     expect_fine(train_run("sh", "-c 'cut -f 1 pairs | predict --model m --data pairs:- | cmp - greedy'"));
+    expect_fine(train_run(
+        "sh", "-c '(printf \"\\357\\273\\277\"; cat pairs) | predict --model m --data pairs:- | cmp - greedy'"));
+    expect_refused(train_run("sh", "-c 'tr 4 \"\\000\" < pairs | predict --model m --data pairs:-'"),
+                   "a byte of it is 0, expected a text");
     expect_fine(train_run("predict", "--model m --prompt 1234"));
     ck_assert_str_eq(train_output, "12234\n");
     static const char *const wrong[][2] = {

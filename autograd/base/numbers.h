@@ -10,6 +10,7 @@
 
 #include "autograd/api.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 
@@ -20,5 +21,22 @@ int tg_print_arguments(char *text, size_t size, const char *format, va_list argu
 
 TG_FORMAT(scanf, 2, 3)
 int tg_scan(const char *text, const char *format, ...);
+
+/* e to the x, to 2 ulp, with the same bytes on every system: C libraries differ in their last digit. */
+static inline double tg_number_exp(double x)
+{
+    static const double high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33; /* log 2, the first without its end */
+    static const double factor[] = {
+        1,         1,          1. / 2,      1. / 6,       1. / 24,       1. / 120,       1. / 720,
+        1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
+    enum { TERMS = sizeof factor / sizeof *factor };
+    if (!(x > -700 && x < 700))
+        return exp(x); /* 0, infinite or NaN, or so small that no digit of a sum is its own */
+    const double power = rint(x / (high + low)), rest = x - power * high - power * low;
+    double sum = factor[TERMS - 1];
+    for (int k = TERMS - 2; k >= 0; k--)
+        sum = factor[k] + sum * rest;
+    return ldexp(sum, (int)power);
+}
 
 #endif

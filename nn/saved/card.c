@@ -1,5 +1,6 @@
 #include "nn/saved/card.h"
 
+#include "autograd/base/numbers.h"
 #include "autograd/base/platform.h"
 #include "nn/files/json_internal.h"
 #include "nn/saved/spec_internal.h"
@@ -388,13 +389,13 @@ void tg_card_decode(const tg_card *c, const float *output, double *result)
     for (size_t i = 1; i < count; i++)
         largest = output[i] > largest ? output[i] : largest;
     for (size_t i = 0; i < count; i++) {
-        result[i] = c->task == TG_CARD_CLASSES   ? exp(output[i] - largest)
+        result[i] = c->task == TG_CARD_CLASSES   ? tg_number_exp((double)output[i] - largest)
                     : c->task == TG_CARD_TARGETS ? output[i] * c->target[i].scale.scale + c->target[i].scale.mean
                                                  : output[i] * c->pixel_scale;
         sum += result[i];
     }
     for (size_t i = 0; i < count && c->task == TG_CARD_CLASSES; i++)
-        result[i] /= sum;
+        result[i] *= 1 / sum; /* the most probable one has 1 / sum to the last digit */
 }
 
 const char *tg_card_class(const tg_card *c, const double *probability)

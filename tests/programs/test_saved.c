@@ -231,6 +231,7 @@ END_TEST
 
 START_TEST(pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels)
 {
+    enum { IMAGES = 20 };
     expect_fine(train_run("train", "--data idx:images --model mlp --hidden 16 --epochs 2 --no-plots --out m"));
     expect_fine(train_run("train", "--data idx:images --model autoencoder --hidden 16 --code 4 --epochs 1 --no-plots "
                                    "--out e"));
@@ -240,14 +241,16 @@ START_TEST(pixels_are_as_in_the_file_and_an_autoencoder_gives_pixels)
     const size_t pixels = (size_t)card->spec.inputs;
     FILE *file = fopen(temporary_path("images/t10k-images-idx3-ubyte"), "rb");
     ck_assert_ptr_nonnull(file);
-    unsigned char *bytes = malloc(16 + pixels);
-    ck_assert_uint_eq(fread(bytes, 1, 16 + pixels, file), 16 + pixels);
+    unsigned char *bytes = malloc(16 + IMAGES * pixels);
+    ck_assert_uint_eq(fread(bytes, 1, 16 + IMAGES * pixels, file), 16 + IMAGES * pixels);
     fclose(file);
     double *row = calloc(pixels, sizeof *row), *out = calloc(pixels, sizeof *out), squares = 0;
-    for (size_t i = 0; i < pixels; i++)
-        row[i] = bytes[16 + i];
-    ck_assert(tg_model_predict(m, row, out));
-    expect_row(0, out, (int)card->classes, 2);
+    for (int image = IMAGES - 1; image >= 0; image--) {
+        for (size_t i = 0; i < pixels; i++)
+            row[i] = bytes[16 + (size_t)image * pixels + i];
+        ck_assert(tg_model_predict(m, row, out));
+        expect_row(image, out, (int)card->classes, 2);
+    }
     ck_assert_uint_eq(tg_card_results(tg_model_card(e)), pixels);
     ck_assert(tg_model_predict(e, row, out));
     for (size_t i = 0; i < pixels; i++)

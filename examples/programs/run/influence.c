@@ -1,5 +1,6 @@
 #include "examples/programs/run/influence.h"
 
+#include "autograd/base/numbers.h"
 #include "examples/programs/run/tally.h"
 
 static double weight_of(const influence_rows *r, size_t row)
@@ -101,7 +102,7 @@ static double error_function(double x)
         sum += term;
         term *= 2 * x * x / (2 * n + 1);
     }
-    return copysign(sum * tally_exp(-x * x), x);
+    return copysign(sum * tg_number_exp(-x * x), x);
 }
 
 static void calibration(const tg_card *c, const influence_rows *r, double *error)

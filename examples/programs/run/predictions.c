@@ -48,17 +48,15 @@ void predictions_header(const tg_card *c, bool probabilities, FILE *to)
         fputs("squared_error", to);
 }
 
-/* The probabilities of all classes follow from that of the answer, so that theirs has the same digits. */
-static void put_classes(const tg_card *c, const float *logits, bool all, FILE *to)
+static void put_classes(const tg_card *c, const float *logits, const double *probability, bool all, FILE *to)
 {
     double confidence;
-    const int64_t answer = tally_class(logits, (int64_t)c->classes, &confidence);
-    put_word(c->class_names[answer], to);
+    put_word(c->class_names[tally_class(logits, (int64_t)c->classes, &confidence)], to);
     putc(',', to);
     put_number(confidence, to);
     for (size_t i = 0; all && i < c->classes; i++) {
         putc(',', to);
-        put_number(confidence * tally_exp((double)logits[i] - logits[answer]), to);
+        put_number(probability[i], to);
     }
 }
 
@@ -67,7 +65,7 @@ void predictions_row(const tg_card *c, const float *output, const float *input, 
     double *results = memory_checked(calloc(tg_card_results(c), sizeof *results));
     tg_card_decode(c, output, results);
     if (c->task == TG_CARD_CLASSES)
-        put_classes(c, output, probabilities, to);
+        put_classes(c, output, results, probabilities, to);
     for (size_t i = 0; c->task == TG_CARD_TARGETS && i < c->targets; i++) {
         fputs(i ? "," : "", to);
         put_number(results[i], to);

@@ -1,23 +1,8 @@
 #include "examples/programs/run/tally.h"
 
+#include "autograd/base/numbers.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
-
-double tally_exp(double x)
-{
-    static const double high = 0x1.62e42fee00000p-1, low = 0x1.a39ef35793c76p-33; /* log 2, the first without its end */
-    static const double factor[] = {
-        1,         1,          1. / 2,      1. / 6,       1. / 24,       1. / 120,       1. / 720,
-        1. / 5040, 1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
-    enum { TERMS = sizeof factor / sizeof *factor };
-    if (!(x > -700 && x < 700))
-        return exp(x); /* 0, infinite or NaN, or so small that no digit of a sum is its own */
-    const double power = rint(x / (high + low)), rest = x - power * high - power * low;
-    double sum = factor[TERMS - 1];
-    for (int k = TERMS - 2; k >= 0; k--)
-        sum = factor[k] + sum * rest;
-    return ldexp(sum, (int)power);
-}
 
 int64_t tally_class(const float *logits, int64_t classes, double *confidence)
 {
@@ -27,7 +12,7 @@ int64_t tally_class(const float *logits, int64_t classes, double *confidence)
         if (logits[c] > logits[best])
             best = c;
     for (int64_t c = 0; c < classes; c++)
-        sum += tally_exp((double)logits[c] - logits[best]);
+        sum += tg_number_exp((double)logits[c] - logits[best]);
     *confidence = 1 / sum;
     return best;
 }
@@ -41,7 +26,7 @@ int tally_bin(double confidence)
 double tally_second(const float logits[2])
 {
     const int answer = logits[1] > logits[0];
-    const double other = tally_exp((double)logits[1 - answer] - logits[answer]), both = 1 + other;
+    const double other = tg_number_exp((double)logits[1 - answer] - logits[answer]), both = 1 + other;
     return answer == 1 ? 1 / both : other / both;
 }
 
@@ -51,7 +36,7 @@ double tally_entropy(const float *logits, int64_t classes, int64_t label)
     for (int64_t c = 1; c < classes; c++)
         largest = logits[c] > largest ? logits[c] : largest;
     for (int64_t c = 0; c < classes; c++)
-        sum += tally_exp(logits[c] - largest);
+        sum += tg_number_exp(logits[c] - largest);
     return log(sum) + largest - logits[label];
 }
 

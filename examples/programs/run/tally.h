@@ -67,9 +67,6 @@ double tally_second(const float logits[2]);
  * weight of each class. */
 double tally_area(tally_score *rows, size_t count, double of[2]);
 
-/* e to the x, to 2 ulp, with the same bytes on every system: C libraries differ in their last digit. */
-double tally_exp(double x);
-
 /* The loss of a row of outputs: cross-entropy with a label, or the mean squared error to other numbers. */
 double tally_entropy(const float *logits, int64_t classes, int64_t label);
 double tally_squares(const float *output, const float *wanted, int64_t width);

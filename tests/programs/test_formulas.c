@@ -163,6 +163,7 @@ START_TEST(nets_are_tested_with_a_formula_in_place_of_their_activation)
     ck_assert(!isnan(csv_cell("gates/runs.csv", "relu,1", "test_loss_as_silu")));
     ck_assert(!isnan(csv_cell("gates/runs.csv", "swiglu,1", "test_loss_as_u_v")));
     expect_refused(train_run("compare", SMALL "--out t --refit yes --test-as relu"), "--test-as is for the net of the");
+    expect_refused(train_run("compare", SMALL "--out t --test none --test-as relu"), "--test-as needs test rows");
     expect_refused(train_run("compare", SMALL "--out t --test-as 'x +'"), "--test-as: 'x +': column 4, at the end");
     expect_refused(train_run("compare", SMALL "--out t --test-as relu,relu"), "--test-as: 'relu' is listed twice");
     expect_refused(train_run("compare", SMALL "--out t --test-as nothing"), "--test-as: 'nothing': not an activation");

@@ -247,7 +247,8 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
         : s->nets > 1 && s->refit[0] != 'y'                     ? "--nets is for --refit"
         : s->nets > 1 && !net_joins(&s->net)
             ? "--nets: only an mlp without a normalisation or a gated activation has a mean of several nets"
-        : options_has(&s->given, "soften") && s->refit[0] != 'y' ? "--soften is for --refit"
+        : options_has(&s->given, "soften") && s->refit[0] != 'y'                 ? "--soften is for --refit"
+        : s->test_as && s->test && s->folds == 0 && strcmp(s->test, "none") == 0 ? "--test-as needs test rows"
         : s->test_as && s->refit[0] == 'y' ? "--test-as is for the net of the best epoch, and --refit keeps another"
         : s->ema > 0 && s->refit[0] == 'y' ? "--refit trains weights, not the averages of --ema"
         : s->batch < least                 ? "--batch: --norm batch needs at least two rows"

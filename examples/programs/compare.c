@@ -251,10 +251,9 @@ static void list_files(const void *context, FILE *to)
                                         "noise.csv", "search.csv", "config.json", NULL};
     const session *c = context;
     const char *folder = c->e.settings.run.out;
-    char path[PATH_MAX];
     fprintf(to, "\nin %s/:", folder);
     for (int i = 0; names[i]; i++)
-        if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) < (int)sizeof path && access(path, F_OK) == 0)
+        if (files_exists(folder, names[i]))
             fprintf(to, "%s%s", i ? ", " : " ", names[i]);
     if (c->drawn) {
         fputs("; ", to);

@@ -165,9 +165,8 @@ static bool is_all_there(const training *t, tg_error *error)
                                  "config.json",
                                  s->report ? "report.html" : NULL,
                                  NULL};
-    char path[PATH_MAX];
     for (int i = tg_fit_best(t->run.fit) ? 0 : 2; names[i]; i++)
-        if (snprintf(path, sizeof path, "%s/%s", s->out, names[i]) >= (int)sizeof path || access(path, F_OK) != 0)
+        if (!files_exists(s->out, names[i]))
             return tg_fail(error, "%.300s/%s is not there: was the folder removed or renamed meanwhile?", s->out,
                            names[i]);
     return true;
@@ -322,10 +321,9 @@ static bool print_measures(training *t, tg_error *error)
 {
     const run_spec *s = t->run.spec;
     const tg_card *about = t->run.about;
-    char predictions[PATH_MAX], name[60];
+    char name[60];
     runlog_run results = runlog_run_new();
-    snprintf(predictions, sizeof predictions, "%s/predictions.csv", s->out);
-    if ((!record_is_finished(s->out, NULL) || (s->keep_predictions && access(predictions, F_OK) != 0)) &&
+    if ((!record_is_finished(s->out, NULL) || (s->keep_predictions && !files_exists(s->out, "predictions.csv"))) &&
         !run_conclude(&t->run, run_results, error))
         return false;
     if (!record_results(s->out, &results, error))
@@ -457,22 +455,20 @@ static bool resume(training *t, int argc, char **argv, tg_error *error)
     char config[PATH_MAX];
     if (!t->s.run.out)
         return tg_fail(error, "--resume needs --out");
-    snprintf(config, sizeof config, "%s/runs", t->s.run.out);
-    if (access(config, R_OK) == 0)
+    if (files_exists(t->s.run.out, "runs"))
         return tg_fail(error, "--resume: %.300s holds a comparison, which the same command of compare continues",
                        t->s.run.out);
-    snprintf(config, sizeof config, "%s/last.safetensors", t->s.run.out);
-    const bool saved = access(config, R_OK) == 0;
-    snprintf(config, sizeof config, "%s/config.json", t->s.run.out);
-    const int taken = saved || access(config, R_OK) != 0 ? -1 : files_take_folder(t->s.run.out, false, error);
+    const bool saved = files_exists(t->s.run.out, "last.safetensors");
+    const bool begun = files_path(t->s.run.out, "config.json", config) && files_exists(t->s.run.out, "config.json");
+    const int taken = saved || !begun ? -1 : files_take_folder(t->s.run.out, false, error);
     files_release_folder(taken);
     if (taken == FILES_TAKEN) /* its run has not saved yet */
         return false;
     if (!saved)
         return tg_fail(error, "--resume: there is no %.300s/last.safetensors to continue from%s", t->s.run.out,
-                       access(config, R_OK) == 0 ? ": the run was stopped before it first saved, and the command that "
-                                                   "began it begins it again"
-                                                 : "");
+                       begun ? ": the run was stopped before it first saved, and the command that "
+                               "began it begins it again"
+                             : "");
     t->s.run = run_spec_defaults(false);
     if (!options_load(&program, config, &t->s, error))
         return false;

@@ -51,6 +51,22 @@ static inline bool next_word(const char **list, char word[], size_t size)
     return true;
 }
 
+/* True if such a list, which may be NULL, has a word. */
+static inline bool list_has(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* What comes before name number i of `count` in a sentence: "a, b and c". */
+static inline const char *list_joint(int i, int count)
+{
+    return i == 0 ? "" : i + 1 < count ? ", " : " and ";
+}
+
 /* The first of the words that are nearest to one, by at most a third of its characters (tg_name_distance); NULL: none
  * is. */
 const char *word_similar(const char *word, const char *const *words, size_t count);

@@ -63,8 +63,8 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
     }
     for (int i = 0; i < count && beaten; i++)
         if (!comparison_beats(c, &groups[i], measure) && strlen(names) < sizeof names - 80)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s",
-                     listed++ ? listed == beaten ? " and " : ", " : "", SHORT(groups[i].name));
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s", list_joint(listed++, beaten),
+                     SHORT(groups[i].name));
     if (beaten)
         snprintf(text, size, "%s %s not significantly beat the constant prediction, %s%s", names,
                  beaten > 1 ? "do" : "does", mean, percent);

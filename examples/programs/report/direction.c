@@ -79,18 +79,10 @@ static direction direction_by(const char *name, bool capitals)
     return (bad == 0) == ((reversed + complement) % 2 == 0) ? DIRECTION_MORE : DIRECTION_LESS;
 }
 
-static bool is_listed(const char *names, const char *name)
-{
-    bool listed = false;
-    for (char word[NAME]; names && next_word(&names, word, sizeof word);)
-        listed |= strcmp(word, name) == 0;
-    return listed;
-}
-
 direction direction_of(const char *name, const char *more, const char *less)
 {
-    if (is_listed(more, name) || is_listed(less, name))
-        return is_listed(more, name) ? DIRECTION_MORE : DIRECTION_LESS;
+    if (list_has(more, name) || list_has(less, name))
+        return list_has(more, name) ? DIRECTION_MORE : DIRECTION_LESS;
     const direction of = direction_by(name, false);
     return of != DIRECTION_UNKNOWN ? of : direction_by(name, true);
 }

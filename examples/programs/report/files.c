@@ -61,6 +61,17 @@ const char *files_machine(void)
     return text;
 }
 
+bool files_path(const char *folder, const char *name, char path[PATH_MAX])
+{
+    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
+}
+
+bool files_exists(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    return files_path(folder, name, path) && access(path, F_OK) == 0;
+}
+
 static bool join(char path[PATH_MAX], const char *folder, const char *before, const char *name, tg_error *error)
 {
     const int length =
@@ -134,8 +145,7 @@ static void remove_temporaries(const char *folder)
     char path[PATH_MAX];
     DIR *opened = opendir(folder);
     for (const struct dirent *entry; opened && (entry = readdir(opened));)
-        if (is_temporary(entry->d_name) &&
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
+        if (is_temporary(entry->d_name) && files_path(folder, entry->d_name, path))
             files_remove_all(path);
     if (opened)
         closedir(opened);
@@ -188,8 +198,7 @@ void files_remove_left(const char *folder, const char *begin, const char *end)
     char path[PATH_MAX];
     DIR *opened = opendir(folder);
     for (const struct dirent *entry; opened && (entry = readdir(opened));)
-        if (is_left(entry->d_name, begin, end) &&
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
+        if (is_left(entry->d_name, begin, end) && files_path(folder, entry->d_name, path))
             files_remove_all(path);
     if (opened)
         closedir(opened);

@@ -75,6 +75,10 @@ void files_remove_all(const char *path);
 /* Removes FOLDER/NAME if it exists. */
 void files_remove(const char *folder, const char *name);
 
+/* The path FOLDER/NAME; false if it is too long. And true if there is something. */
+bool files_path(const char *folder, const char *name, char path[PATH_MAX]);
+bool files_exists(const char *folder, const char *name);
+
 /* True if FOLDER/NAME is a possible file: no name is too long, and no folder has this name. */
 bool files_check_name(const char *folder, const char *name, tg_error *error);
 

@@ -1,4 +1,5 @@
 
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
 #include "examples/programs/report/ranks.h"
@@ -168,11 +169,7 @@ static void add_verdict(const ranks_answer *a, table *t)
         best++;
     for (size_t i = 0; i < best; i++) {
         const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s",
-                 i == 0         ? ""
-                 : i + 1 < best ? ", "
-                                : " and ",
-                 q->form[a->order[i]]);
+        snprintf(names + used, sizeof names - used, "%s%s", list_joint((int)i, (int)best), q->form[a->order[i]]);
     }
     list_forms(a, best, 1, beaten, sizeof beaten);
     list_forms(a, best, -1, before, sizeof before);

@@ -1,4 +1,5 @@
 /* Makes a comparison of the activations of a run log. */
+#include "examples/programs/data/words.h"
 #include "examples/programs/report/runlog_internal.h"
 #include "examples/programs/report/table.h"
 #include "examples/programs/report/verdict.h"
@@ -65,16 +66,6 @@ static const struct kind {
      "validation AUC", "area under the ROC curve of the second of two classes, on validation samples"},
 };
 
-/* True if a list, comma-separated, has the name. */
-static bool is_in(const char *names, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *at = names; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0'))
-        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
-            return true;
-    return false;
-}
-
 bool runlog_check_measures(const char *names, tg_error *error)
 {
     for (const char *at = names; at && *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] != '\0')) {
@@ -86,7 +77,7 @@ bool runlog_check_measures(const char *names, tg_error *error)
             continue;
         char all[512] = "";
         for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
-            if (!is_in(all, k->name))
+            if (!list_has(all, k->name))
                 snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? "," : "", k->name);
         return tg_fail(error, "--measures: '%.*s' is none of %s", (int)length, at, all);
     }
@@ -116,7 +107,7 @@ static const char *misses(const runlog_about *about, const struct kind *k)
 bool runlog_fit_measures(const runlog_about *about, tg_error *error)
 {
     for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
-        if (is_in(about->measures, k->name) && misses(about, k))
+        if (list_has(about->measures, k->name) && misses(about, k))
             return tg_fail(error, "--measures: %s is for %s", k->name, misses(about, k));
     return true;
 }
@@ -146,7 +137,7 @@ static bool is_known(const runlog *log, const struct kind *k)
 
 static bool is_shown(const runlog *log, const struct kind *k)
 {
-    return log->about.measures ? is_in(log->about.measures, k->name) : !(k->flags & ASKED);
+    return log->about.measures ? list_has(log->about.measures, k->name) : !(k->flags & ASKED);
 }
 
 static int list_measures(const runlog *log, comparison_measure measures[])

@@ -94,10 +94,7 @@ static int find_measure(runs_file *to, const char *wanted, const char *name, tg_
     for (int m = 0; m < c->measure_count; m++)
         if (strcmp(c->measures[m].name, name) == 0)
             return m;
-    bool is_wanted = !wanted;
-    for (char word[300]; next_word(&wanted, word, sizeof word);)
-        is_wanted |= strcmp(word, name) == 0;
-    if (!is_wanted)
+    if (wanted && !list_has(wanted, name))
         return -1;
     if (c->measure_count == COMPARISON_MEASURES)
         return tg_fail(error, "more than %d measures; " ADVICE_MEASURES, COMPARISON_MEASURES), -2;

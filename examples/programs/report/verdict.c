@@ -187,19 +187,12 @@ void verdict_write(const verdict_facts *f, char sentence[VERDICT_SENTENCE])
 /* "relu", "relu and gelu", "relu, gelu and silu": names first .. end - 1 that are chosen. */
 static int say_names(const char *const names[], const bool chosen[], int count, char sentence[VERDICT_SENTENCE])
 {
-    int left = 0, said = 0;
+    int all = 0, said = 0;
     for (int i = 0; i < count; i++)
-        left += chosen[i];
+        all += chosen[i];
     for (int i = 0; i < count; i++)
-        if (chosen[i]) {
-            say(sentence, "%s%.*s",
-                said == 0   ? ""
-                : left == 1 ? " and "
-                            : ", ",
-                plain_length(names[i], NAME), names[i]);
-            said++;
-            left--;
-        }
+        if (chosen[i])
+            say(sentence, "%s%.*s", list_joint(said++, all), plain_length(names[i], NAME), names[i]);
     return said;
 }
 

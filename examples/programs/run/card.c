@@ -1,6 +1,7 @@
 #include "examples/programs/data/advice.h"
 #include "examples/programs/run/card.h"
 #include "examples/programs/data/words.h"
+#include "examples/programs/report/files.h"
 #include "examples/programs/system/posix.h"
 
 enum { SAMPLE_ROWS = 16 };
@@ -300,10 +301,7 @@ bool card_start(const run_spec *s, tg_model *model, const run_source *from, cons
 
 tg_card *card_read(const char *model, tg_error *error)
 {
-    char runs[PATH_MAX], best[PATH_MAX];
-    const bool compares = snprintf(runs, sizeof runs, "%s/runs", model) < PATH_MAX && access(runs, F_OK) == 0 &&
-                          snprintf(best, sizeof best, "%s/best.safetensors", model) < PATH_MAX &&
-                          access(best, F_OK) != 0;
+    const bool compares = files_exists(model, "runs") && !files_exists(model, "best.safetensors");
     if (compares)
         tg_fail(error, "%.200s holds a comparison: use one of its runs, " ADVICE_RUN, model, model);
     return compares ? NULL : tg_card_read(model, error);

@@ -100,14 +100,14 @@ static bool is_ours(const char *out, tg_error *error)
 {
     static const char begin[] = "measure,name,against,pairs,", *const names[] = {"pairs.csv", "summary.csv",
                                                                                  "report.html"};
-    char line[sizeof begin] = "", path[PATH_MAX];
+    char line[sizeof begin] = "";
     FILE *file = files_read(out, names[0], error);
     if (file && fgets(line, sizeof line, file) && strcmp(line, begin) == 0)
         return files_end_reading(file, out, names[0], error);
     if (file ? !files_end_reading(file, out, names[0], error) : error->text[0])
         return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (snprintf(path, sizeof path, "%s/%s", out, names[i]) < PATH_MAX && access(path, F_OK) == 0)
+        if (files_exists(out, names[i]))
             return tg_fail(error, "%.200s has %s, which is not of --runs; use --out for another folder", out, names[i]);
     return true;
 }
@@ -115,22 +115,20 @@ static bool is_ours(const char *out, tg_error *error)
 static bool check(const experiment_settings *s, tg_error *error)
 {
     const char *without = useless(&s->run.given);
-    char word[300], other[300], path[PATH_MAX];
+    char word[300], path[PATH_MAX];
     if (without)
         return tg_fail(error, "--%s: --runs trains nothing", without);
     if ((s->run.report || s->paper) && !s->run.out)
         return tg_fail(error, "--%s needs --out", s->run.report ? "report" : "paper");
     for (int i = 0; s->run.out && i < 2; i++)
-        if (snprintf(path, sizeof path, "%s/%s", s->run.out, i ? "pairs.csv" : "summary.csv") < PATH_MAX &&
-            files_are_one(path, s->runs))
+        if (files_path(s->run.out, i ? "pairs.csv" : "summary.csv", path) && files_are_one(path, s->runs))
             return tg_fail(error, "--runs: %.200s is a file that --out %.200s overwrites; use another folder", s->runs,
                            s->run.out);
     if (s->run.out && !is_ours(s->run.out, error))
         return false;
-    for (const char *at = s->more_is_better, *less; next_word(&at, word, sizeof word);)
-        for (less = s->less_is_better; next_word(&less, other, sizeof other);)
-            if (strcmp(word, other) == 0)
-                return tg_fail(error, "--less-is-better: --more-is-better has '%s', too", word);
+    for (const char *more = s->more_is_better; next_word(&more, word, sizeof word);)
+        if (list_has(s->less_is_better, word))
+            return tg_fail(error, "--less-is-better: --more-is-better has '%s', too", word);
     return true;
 }
 

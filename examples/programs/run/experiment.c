@@ -100,9 +100,7 @@ const options_program *experiment_program(void)
         return &program;
     options_join(table, run_options, not_ours);
     for (size_t i = 0; i < sizeof differ / sizeof *differ; i++) {
-        program_option *o = table;
-        while (!o->name || strcmp(o->name, differ[i].option) != 0)
-            o++;
+        program_option *o = &table[options_find(table, differ[i].option) - table];
         o->help = differ[i].help;
         o->word = differ[i].word;
     }
@@ -111,9 +109,7 @@ const options_program *experiment_program(void)
             o->list = true;
             o->offset = AT(list) + (size_t)place_of(o->name) * sizeof(const char *);
         }
-    program_option *model = table;
-    while (!model->name || strcmp(model->name, "model") != 0)
-        model++;
+    program_option *model = &table[options_find(table, "model") - table];
     model->list = true;
     model->offset = AT(models);
     options_join(table, own_options, NULL);

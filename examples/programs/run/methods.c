@@ -10,11 +10,7 @@ static void put_activations(const experiment *e, FILE *to)
     for (int a = 0; a < each; a++) {
         tg_activation activation;
         const bool known = tg_activation_from_name(e->form[a].activation, &activation);
-        fprintf(to, "%s%s",
-                a == 0         ? ""
-                : a + 1 < each ? ", "
-                               : " and ",
-                known ? net_activation_label(activation) : e->form[a].activation);
+        fprintf(to, "%s%s", list_joint(a, each), known ? net_activation_label(activation) : e->form[a].activation);
         if (known) {
             const char *formula = tg_activation_formula(activation), *colon = strchr(formula, ':');
             fprintf(to, " (%s)", colon ? colon + 1 + strspn(colon + 1, " ") : formula); /* without the name in front */

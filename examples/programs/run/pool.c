@@ -21,7 +21,7 @@ void pool_free(pool *all)
 
 bool pool_path(const pool *all, int which, char path[PATH_MAX])
 {
-    return snprintf(path, PATH_MAX, "%s/%s", all->folder, all->run[which].name) < PATH_MAX;
+    return files_path(all->folder, all->run[which].name, path);
 }
 
 /* ---- runs with a config.json of their own ---- */

@@ -7,17 +7,6 @@
 #include "examples/programs/system/posix.h"
 #include "plots/plots.h"
 
-static bool path_of(const char *folder, const char *name, char path[PATH_MAX])
-{
-    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
-}
-
-static bool exists(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    return path_of(folder, name, path) && access(path, F_OK) == 0;
-}
-
 /* The object in a file. NULL if there is no such file, with an empty error, or if it cannot be read; a damaged one, as
  * after a power failure, counts as none. */
 static json_t *load(const char *folder, const char *name, tg_error *error)
@@ -84,7 +73,7 @@ static void remove_results(const char *folder)
 {
     char path[PATH_MAX];
     for (size_t i = 0; i < RESULTS; i++)
-        if (path_of(folder, result_files[i], path))
+        if (files_path(folder, result_files[i], path))
             files_remove_all(path);
     plots_remove(folder);
     paper_remove(folder);
@@ -93,7 +82,7 @@ static void remove_results(const char *folder)
 static bool is_result(const char *folder, const char *name, const char *path)
 {
     char of_folder[PATH_MAX];
-    return path_of(folder, name, of_folder) && files_are_one(of_folder, path);
+    return files_path(folder, name, of_folder) && files_are_one(of_folder, path);
 }
 
 bool record_spares(const char *folder, const char *path, tg_error *error)
@@ -135,10 +124,10 @@ static const char *foreign_file(const char *folder, const json_t *config, char p
     if (json_object_get(config, "data") && json_object_get(config, "epochs"))
         return NULL;
     for (int i = 0; runlog_file(i); i++)
-        if (exists(folder, runlog_file(i)))
+        if (files_exists(folder, runlog_file(i)))
             return runlog_file(i);
     for (size_t i = 0; i < RESULTS; i++)
-        if (exists(folder, result_files[i]))
+        if (files_exists(folder, result_files[i]))
             return result_files[i];
     return plots_find(folder, picture) ? picture : NULL;
 }
@@ -161,7 +150,8 @@ bool record_may_overwrite(const char *folder, tg_error *error)
 bool record_is_ours(const char *folder, json_t *config, const char *const *ignored, tg_error *error)
 {
     /* checks results before config.json: a process that starts at the same time writes config.json first */
-    const bool used = exists(folder, "curves.csv") || exists(folder, "runs") || exists(folder, "last.safetensors");
+    const bool used =
+        files_exists(folder, "curves.csv") || files_exists(folder, "runs") || files_exists(folder, "last.safetensors");
     tg_error unread;
     json_t *theirs = load(folder, "config.json", &unread);
     if (unread.text[0])

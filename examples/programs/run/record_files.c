@@ -4,11 +4,6 @@
 #include "examples/programs/run/record.h"
 #include "examples/programs/system/posix.h"
 
-static bool path_of(const char *folder, const char *name, char path[PATH_MAX])
-{
-    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX;
-}
-
 /* The files with a row for each epoch, or for each entry of the losses. */
 typedef struct kind {
     const char *name;
@@ -370,7 +365,7 @@ static FILE *reopen(const char *folder, const table *t, tg_error *error)
     char path[PATH_MAX] = "";
     if (!t->exact && !files_write(folder, t->of->name, write_table, t, error))
         return NULL;
-    FILE *file = path_of(folder, t->of->name, path) ? fopen(path, "ae") : NULL;
+    FILE *file = files_path(folder, t->of->name, path) ? fopen(path, "ae") : NULL;
     if (!file)
         tg_fail(error, "%.400s: cannot be written", path);
     return file;

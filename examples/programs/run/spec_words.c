@@ -20,13 +20,6 @@ static bool makes_run(const program_option *o)
     return o - run_options <= count && made[o - run_options];
 }
 
-static bool same_value(const program_option *o, const run_spec *a, const run_spec *b)
-{
-    char one[OPTIONS_WORD], other[OPTIONS_WORD];
-    const char *left = options_word(o, a, one), *right = options_word(o, b, other);
-    return left && right ? strcmp(left, right) == 0 : left == right;
-}
-
 /* Only a gated activation has widths to choose, and only equal widths a residual connection. */
 static bool matters(const program_option *o, const run_spec *s)
 {
@@ -61,7 +54,7 @@ static bool repeats(const run_spec *s, const bool named[], int64_t rows)
     run_spec_complete(&other, rows);
     bool same = true;
     for (const program_option *o = run_options; same && options_more(o); o++)
-        same = !makes_run(o) || !matters(o, s) || same_value(o, s, &other);
+        same = !makes_run(o) || !matters(o, s) || options_agree(o, s, &other);
     return same;
 }
 
@@ -72,8 +65,8 @@ void run_spec_print_options(const run_spec *s, int64_t rows, FILE *to)
     bool named[OPTIONS_MOST] = {false};
     for (int i = 0; options_more(&run_options[i]); i++) {
         const program_option *o = &run_options[i];
-        named[i] =
-            makes_run(o) && matters(o, s) && (!same_value(o, s, &usual) || always[options_position(always, o->name)]);
+        named[i] = makes_run(o) && matters(o, s) &&
+                   (!options_agree(o, s, &usual) || always[options_position(always, o->name)]);
     }
     for (int i = 0; options_more(&run_options[i]); i++) {
         const program_option *o = &run_options[i];
@@ -116,7 +109,7 @@ static int print_otherwise(const run_spec *given, const run_spec *complete, int6
         count++;
     }
     for (const program_option *o = run_options; options_more(o); o++)
-        if (makes_run(o) && matters(o, complete) && !same_value(o, &this, &other)) {
+        if (makes_run(o) && matters(o, complete) && !options_agree(o, &this, &other)) {
             print_option(o, &other, to);
             count++;
         }

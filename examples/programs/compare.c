@@ -158,22 +158,18 @@ typedef struct paper_subject {
     const runlog *log;
 } paper_subject;
 
-static void put_results(const void *of, FILE *to)
-{
-    runlog_print_best(((const paper_subject *)of)->log, "latex", to);
-}
-
-static void put_definitions(const void *of, FILE *to)
-{
-    runlog_print_definitions(((const paper_subject *)of)->log, "latex text", to);
-}
-
-static void put_methods(const void *of, FILE *to)
+static void put_part(const void *of, paper_part part, FILE *to)
 {
     const paper_subject *p = of;
-    methods_print(&p->c->e, p->c->command, to);
-    fputs("\nTests and tables.", to);
-    runlog_print_definitions(p->log, "methods", to);
+    if (part == PAPER_TABLE)
+        runlog_print_best(p->log, "latex", to);
+    else if (part == PAPER_NOTES)
+        runlog_print_definitions(p->log, "latex text", to);
+    else {
+        methods_print(&p->c->e, p->c->command, to);
+        fputs("\nTests and tables.", to);
+        runlog_print_definitions(p->log, "methods", to);
+    }
 }
 
 static bool write_paper(const session *c, const runlog *log)
@@ -184,9 +180,7 @@ static bool write_paper(const session *c, const runlog *log)
     const paper p = {.out = c->e.settings.run.out,
                      .title = texts.title,
                      .of = &subject,
-                     .results = put_results,
-                     .definitions = put_definitions,
-                     .methods = put_methods,
+                     .put = put_part,
                      .script = "intervals.gp",
                      .look = look_of(c, log, &texts),
                      .draws = !c->e.settings.run.no_plots};

@@ -520,9 +520,10 @@ static void add_group(const comparison *c, table *t, const comparison_group *gro
     add_fields(t, c, group, VALUES, FIELDS);
 }
 
-void comparison_write_summary(const comparison *c, FILE *to)
+bool comparison_write_summary(const void *of, FILE *to)
 {
     int count;
+    const comparison *c = of;
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(1);
     table_keep_empty(t);
@@ -536,13 +537,15 @@ void comparison_write_summary(const comparison *c, FILE *to)
     table_print(t, "csv", to);
     table_free(t);
     free(groups);
+    return true;
 }
 
 /* ---- all pairs ---- */
 
-void comparison_write_pairs(const comparison *c, FILE *to)
+bool comparison_write_pairs(const void *of, FILE *to)
 {
     int count;
+    const comparison *c = of;
     comparison_group *groups = comparison_groups(c, &count);
     table *t = table_new(3);
     table_keep_empty(t);
@@ -577,4 +580,5 @@ void comparison_write_pairs(const comparison *c, FILE *to)
     table_print(t, "csv", to);
     table_free(t);
     free(groups);
+    return true;
 }

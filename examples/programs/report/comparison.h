@@ -154,7 +154,7 @@ void comparison_print_definitions(const comparison *c, const char *format, FILE 
 /* A row for each group: count, mean, deviation and 95 % interval of each measure, and the differences to the first
  * group, paired, with p-values: of the t test, the same corrected by Holm among all pairs of the measure, and of the
  * sign test. */
-void comparison_write_summary(const comparison *c, FILE *to);
+bool comparison_write_summary(const void *comparison, FILE *to);
 
 /* A row for each judged measure and pair of groups. */
-void comparison_write_pairs(const comparison *c, FILE *to);
+bool comparison_write_pairs(const void *comparison, FILE *to);

@@ -224,26 +224,25 @@ typedef struct sets_answer {
     const ranks_answer *ranks;
 } sets_answer;
 
-static void put_results(const void *of, FILE *to)
+static void put_methods(const over_sets *o, FILE *to)
 {
-    ranks_print_paper(((const sets_answer *)of)->ranks, to);
-}
-
-static void put_definitions(const void *of, FILE *to)
-{
-    ranks_print_definitions(((const sets_answer *)of)->ranks, "latex text", to);
-}
-
-static void put_methods(const void *of, FILE *to)
-{
-    const over_sets *o = ((const sets_answer *)of)->o;
     fprintf(to, "Data. %d data sets:", o->sets);
     for (int s = 0; s < o->sets; s++)
         fprintf(to, "%s %s", s ? "," : "", o->set[s].name);
     fputs(". Nets, training and search of each: its own paper/methods.txt.\n", to);
     methods_print_software(o->command, to);
     fputs("\nTests and tables.\n", to);
-    ranks_print_definitions(((const sets_answer *)of)->ranks, "table", to);
+}
+
+static void put_part(const void *of, paper_part part, FILE *to)
+{
+    const sets_answer *answer = of;
+    if (part == PAPER_METHODS)
+        put_methods(answer->o, to);
+    if (part == PAPER_TABLE)
+        ranks_print_paper(answer->ranks, to);
+    else
+        ranks_print_definitions(answer->ranks, part == PAPER_NOTES ? "latex text" : "table", to);
 }
 
 static bool write_paper(const sets_answer *answer, tg_error *error)
@@ -253,9 +252,7 @@ static bool write_paper(const sets_answer *answer, tg_error *error)
     return paper_write(&(paper){.out = answer->o->out,
                                 .title = title,
                                 .of = answer,
-                                .results = put_results,
-                                .definitions = put_definitions,
-                                .methods = put_methods,
+                                .put = put_part,
                                 .script = "ranks.gp",
                                 .draws = answer->o->draws},
                        error);

@@ -34,33 +34,10 @@ static bool write_page(const void *context, FILE *to)
     return true;
 }
 
-static bool write_summary(const void *context, FILE *to)
-{
-    comparison_write_summary(&((const page *)context)->from->c, to);
-    return true;
-}
-
-static bool write_pairs(const void *context, FILE *to)
-{
-    comparison_write_pairs(&((const page *)context)->from->c, to);
-    return true;
-}
-
 /* ---- for a paper ---- */
 
-static void put_results(const void *of, FILE *to)
+static void put_methods(const page *p, FILE *to)
 {
-    comparison_print_results(&((const page *)of)->from->c, "latex", to);
-}
-
-static void put_definitions(const void *of, FILE *to)
-{
-    comparison_print_definitions(&((const page *)of)->from->c, "latex text", to);
-}
-
-static void put_methods(const void *of, FILE *to)
-{
-    const page *p = of;
     fprintf(to, "Data. Results of %d runs of other programs, from %s: measures", p->from->c.run_count,
             p->settings->runs);
     for (int m = 0; m < p->from->c.measure_count; m++)
@@ -71,14 +48,23 @@ static void put_methods(const void *of, FILE *to)
     comparison_print_definitions(&p->from->c, "methods", to);
 }
 
+static void put_part(const void *of, paper_part part, FILE *to)
+{
+    const page *p = of;
+    if (part == PAPER_TABLE)
+        comparison_print_results(&p->from->c, "latex", to);
+    else if (part == PAPER_NOTES)
+        comparison_print_definitions(&p->from->c, "latex text", to);
+    else
+        put_methods(p, to);
+}
+
 static bool write_paper(const page *of, tg_error *error)
 {
     return paper_write(&(paper){.out = of->settings->run.out,
                                 .title = of->settings->runs,
                                 .of = of,
-                                .results = put_results,
-                                .definitions = put_definitions,
-                                .methods = put_methods,
+                                .put = put_part,
                                 .script = "intervals.gp",
                                 .draws = true},
                        error);
@@ -147,8 +133,8 @@ int compare_elsewhere(const experiment_settings *s, const char *command)
     from.c.about.unwritten = !s->run.out;
     comparison_print(&from.c, s->format, stdout);
     bool fine = !s->run.out || (files_make_folder(s->run.out, &error) &&
-                                files_write(s->run.out, "summary.csv", write_summary, &of, &error) &&
-                                files_write(s->run.out, "pairs.csv", write_pairs, &of, &error));
+                                files_write(s->run.out, "summary.csv", comparison_write_summary, &from.c, &error) &&
+                                files_write(s->run.out, "pairs.csv", comparison_write_pairs, &from.c, &error));
     fine = fine && (!s->run.report || files_write(s->run.out, "report.html", write_page, &of, &error));
     fine = fine && (!s->paper || write_paper(&of, &error));
     if (fine && s->run.out && !s->paper)

@@ -9,9 +9,9 @@ static bool write_table(const void *context, FILE *to)
     fputs("\\begin{table}\n\\centering\n\\caption{", to);
     table_latex_text(to, p->title);
     fputs("}\n\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n", to);
-    p->results(p->of, to);
+    p->put(p->of, PAPER_TABLE, to);
     fputs("}\n\\par\\smallskip\\footnotesize\\raggedright\n", to);
-    p->definitions(p->of, to);
+    p->put(p->of, PAPER_NOTES, to);
     fputs("\\end{table}\n", to);
     return true;
 }
@@ -19,7 +19,7 @@ static bool write_table(const void *context, FILE *to)
 static bool write_methods(const void *context, FILE *to)
 {
     const paper *p = context;
-    p->methods(p->of, to);
+    p->put(p->of, PAPER_METHODS, to);
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* What a paper needs, in OUT/paper: pictures as PDF with embedded fonts, a table for LaTeX, a text of methods.
  *
- *     const paper p = {.out = "results/iris", .title = "iris: 4-128x2-3, adamw", .of = &c, .results = put_results, ...};
+ *     const paper p = {.out = "results/iris", .title = "iris: 4-128x2-3, adamw", .of = &c, .put = put_part, ...};
  *     if (!paper_write(&p, &error)) ...                 // table.tex, methods.txt, and loss.pdf, intervals.pdf, ...
  *
  *     \usepackage{booktabs,graphicx}                    % in the paper
@@ -9,12 +9,13 @@
 
 #include "plots/plots.h"
 
+/* A tabular in LaTeX, with sentences as comments; what its columns and marks mean, in LaTeX; and the text of methods. */
+typedef enum paper_part { PAPER_TABLE, PAPER_NOTES, PAPER_METHODS } paper_part;
+
 typedef struct paper {
     const char *out, *title;
     const void *of;
-    void (*results)(const void *of, FILE *to);     /* a tabular in LaTeX, with sentences as comments */
-    void (*definitions)(const void *of, FILE *to); /* what its columns and marks mean, in LaTeX */
-    void (*methods)(const void *of, FILE *to);
+    void (*put)(const void *of, paper_part part, FILE *to);
     const char *script; /* of its own picture; plots_paper */
     plots_look look;
     bool draws;

@@ -637,7 +637,7 @@ static void name_folder(training *t)
     run_spec_name(&named, NULL, &usual, t->name);
     for (int which = 0; which < SEARCH_VALUES; which++)
         if (on[which])
-            snprintf(t->name + strlen(t->name), sizeof t->name - strlen(t->name), "-%sauto", search_options[which]);
+            text_add(t->name, sizeof t->name, "-%sauto", search_options[which]);
     t->s.run.out = t->s.run.out ? t->s.run.out : t->name;
 }
 

@@ -138,3 +138,12 @@ const char *word_similar(const char *word, const char *const *words, size_t coun
     }
     return similar;
 }
+
+void text_add(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}

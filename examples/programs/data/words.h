@@ -67,6 +67,9 @@ static inline const char *list_joint(int i, int count)
     return i == 0 ? "" : i + 1 < count ? ", " : " and ";
 }
 
+/* Appends to a text in so many bytes; what does not fit is left out. */
+void text_add(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* The first of the words that are nearest to one, by at most a third of its characters (tg_name_distance); NULL: none
  * is. */
 const char *word_similar(const char *word, const char *const *words, size_t count);

@@ -367,11 +367,10 @@ bool remote_is_broken(const remote_function *r)
 void remote_end(remote_function *r, tg_gradcheck_result *result)
 {
     const char *message = signals_caught() ? "" : command_message(r->of); /* interrupted: what is known counts */
-    const size_t used = strlen(result->why);
     if (message[0] || r->broken || (result->status == TG_GRADCHECK_REFUSED && r->why[0]))
         snprintf(result->why, sizeof result->why, "%s: %s", r->name, r->why[0] ? r->why : message);
     else if (r->why[0] && result->failed > 0)
-        snprintf(result->why + used, sizeof result->why - used, "; the first that failed: %s", r->why);
+        text_add(result->why, sizeof result->why, "; the first that failed: %s", r->why);
     if (message[0] || r->broken) {
         result->passed = false;
         result->status = TG_GRADCHECK_REFUSED;

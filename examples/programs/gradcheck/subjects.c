@@ -128,14 +128,12 @@ void subjects_near(const subjects *all, const char *word, char text[SUBJECTS_NEA
         count += count < MOST;
     }
     text[0] = '\0';
-    for (int i = 0; i < count; i++) {
-        const size_t used = strlen(text);
-        snprintf(text + used, SUBJECTS_NEAR - used, "%s%s%s",
+    for (int i = 0; i < count; i++)
+        text_add(text, SUBJECTS_NEAR, "%s%s%s",
                  i == 0           ? ": did you mean "
                  : i == count - 1 ? " or "
                                   : ", ",
                  near[i]->name, i == count - 1 ? "?" : "");
-    }
 }
 
 /* ---- a formula ---- */

@@ -27,11 +27,10 @@ static void say_over(const comparison *c, const comparison_group *group, int mea
     char number[2][NUMBER_TEXT];
     snprintf(text, size, "%s%s", number_placed(unit * over->difference.mean, digits, true, number[0]), of);
     if (over->difference.error > 0)
-        snprintf(text + strlen(text), size - strlen(text), ", %s to %s",
-                 number_placed(unit * range.low, digits, false, number[0]),
+        text_add(text, size, ", %s to %s", number_placed(unit * range.low, digits, false, number[0]),
                  number_placed(unit * range.high, digits, false, number[1]));
     if (count && statistics_p(&over->difference) < 0.05)
-        snprintf(text + strlen(text), size - strlen(text), "; not significant among %d nets", count);
+        text_add(text, size, "; not significant among %d nets", count);
 }
 
 void comparison_say_constant(const comparison *c, const comparison_group *groups, int count, int measure, int decimals,
@@ -63,8 +62,7 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
     }
     for (int i = 0; i < count && beaten; i++)
         if (!comparison_beats(c, &groups[i], measure) && strlen(names) < sizeof names - 80)
-            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.*s", list_joint(listed++, beaten),
-                     SHORT(groups[i].name));
+            text_add(names, sizeof names, "%s%.*s", list_joint(listed++, beaten), SHORT(groups[i].name));
     if (beaten)
         snprintf(text, size, "%s %s not significantly beat the constant prediction, %s%s", names,
                  beaten > 1 ? "do" : "does", mean, percent);

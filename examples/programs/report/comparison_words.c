@@ -270,8 +270,7 @@ static void write_constant_failure(const comparison *c, char *text, size_t size)
              known == 1 ? "" : " neither");
     for (int m = 0, said = 0; m < c->measure_count; m++)
         if (comparison_is_beside_constant(c, m))
-            snprintf(text + strlen(text), size - strlen(text), "%s in %.*s", said++ ? " nor" : "",
-                     SHORT(c->measures[m].words));
+            text_add(text, size, "%s in %.*s", said++ ? " nor" : "", SHORT(c->measures[m].words));
 }
 
 /* Runs that predict one class for all their test rows. */

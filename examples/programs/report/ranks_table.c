@@ -153,9 +153,8 @@ static void list_forms(const ranks_answer *a, size_t best, int order, char *text
         bool all = true;
         for (size_t i = 0; i < best; i++)
             all &= order_of(a, a->order[i], a->order[place]) == order;
-        const size_t used = strlen(text);
         if (all)
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", a->q.form[a->order[place]]);
+            text_add(text, size, "%s%s", *text ? ", " : "", a->q.form[a->order[place]]);
     }
 }
 
@@ -167,10 +166,8 @@ static void add_verdict(const ranks_answer *a, table *t)
     size_t best = 0;
     while (best < q->forms && a->mean[a->order[best]] - a->mean[a->order[0]] < 1e-9)
         best++;
-    for (size_t i = 0; i < best; i++) {
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", list_joint((int)i, (int)best), q->form[a->order[i]]);
-    }
+    for (size_t i = 0; i < best; i++)
+        text_add(names, sizeof names, "%s%s", list_joint((int)i, (int)best), q->form[a->order[i]]);
     list_forms(a, best, 1, beaten, sizeof beaten);
     list_forms(a, best, -1, before, sizeof before);
     const char *are = best > 1 ? "they are" : "it is", *them = best > 1 ? "them" : "it";
@@ -179,8 +176,8 @@ static void add_verdict(const ranks_answer *a, table *t)
     else if (!*before)
         snprintf(rest, sizeof rest, "no other can be told from %s", them);
     if (*before) /* mean ranks depend on the other forms, too */
-        snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "%sby Wilcoxon's test %s is better than %s",
-                 *beaten ? "; but " : "but ", before, them);
+        text_add(rest, sizeof rest, "%sby Wilcoxon's test %s is better than %s", *beaten ? "; but " : "but ", before,
+                 them);
     if (!(a->all < 0.05))
         table_add_verdict(t, "Over %zu data sets the ranks do not differ significantly, p = %.2g.", q->sets, a->all);
     else

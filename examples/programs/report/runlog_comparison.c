@@ -78,7 +78,7 @@ bool runlog_check_measures(const char *names, tg_error *error)
         char all[512] = "";
         for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
             if (!list_has(all, k->name))
-                snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", *all ? "," : "", k->name);
+                text_add(all, sizeof all, "%s%s", *all ? "," : "", k->name);
         return tg_fail(error, "--measures: '%.*s' is none of %s", (int)length, at, all);
     }
     return true;

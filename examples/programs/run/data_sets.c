@@ -171,9 +171,8 @@ static bool take_forms(over_sets *o, int which, const csv_source *summary, size_
     for (size_t row = 0; row < summary->table.rows; row++) {
         char form[NAME] = "";
         for (size_t key = 0; key < keys; key++) {
-            const size_t used = strlen(form);
             const char *cell = csv_text(summary, row, key);
-            snprintf(form + used, sizeof form - used, "%s%s", *cell && used ? " " : "", cell);
+            text_add(form, sizeof form, "%s%s", *cell && *form ? " " : "", cell);
         }
         const int place = place_of_form(o, form);
         if (which == 0 && place == o->forms && place < MOST_FORMS)

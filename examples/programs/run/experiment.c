@@ -386,15 +386,11 @@ static const char *point_word(const program_option *o, const char *value, char t
 
 void experiment_point(const experiment *e, int run, char text[EXPERIMENT_POINT])
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < e->axis_count && used < EXPERIMENT_POINT; i++) {
+    *text = '\0';
+    for (int i = 0; i < e->axis_count; i++) {
         const program_option *o = e->axes[i].option;
-        const char *value = value_at(e, run, i);
-        used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s%s ", used ? ", " : "", o->name);
-        if (used < EXPERIMENT_POINT)
-            used += (size_t)snprintf(text + used, EXPERIMENT_POINT - used, "%s",
-                                     point_word(o, value, (char[NUMBER_TEXT]){0}));
+        text_add(text, EXPERIMENT_POINT, "%s%s %s", i ? ", " : "", o->name,
+                 point_word(o, value_at(e, run, i), (char[NUMBER_TEXT]){0}));
     }
 }
 
@@ -435,7 +431,7 @@ void experiment_searched_words(const experiment *e, char text[EXPERIMENT_POINT])
     if (axis < 0 || e->axes[axis].option->type != OPTION_CHOICE)
         return;
     for (int i = 0; i < e->axes[axis].count; i++)
-        snprintf(text + strlen(text), EXPERIMENT_POINT - strlen(text), "%s%s", i ? " " : "", e->axes[axis].values[i]);
+        text_add(text, EXPERIMENT_POINT, "%s%s", i ? " " : "", e->axes[axis].values[i]);
 }
 
 void experiment_searched_rates(const experiment *e, char text[EXPERIMENT_POINT])
@@ -444,8 +440,8 @@ void experiment_searched_rates(const experiment *e, char text[EXPERIMENT_POINT])
     const int scales = s->brief ? s->count[SEARCH_SCALE] : 0;
     *text = '\0';
     for (int i = 0; i < scales; i++)
-        snprintf(text + strlen(text), EXPERIMENT_POINT - strlen(text), "%s%g %g", i ? " " : "",
-                 s->values[SEARCH_SCALE][scales - 1 - i], s->values[SEARCH_RATE][i]);
+        text_add(text, EXPERIMENT_POINT, "%s%g %g", i ? " " : "", s->values[SEARCH_SCALE][scales - 1 - i],
+                 s->values[SEARCH_RATE][i]);
 }
 
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
@@ -457,10 +453,10 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
         if (*from != ' ')
             *to++ = *from == ',' ? '-' : *from;
     *to = '\0';
-    int used = snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", experiment_form_of(e, run)->folder,
-                        *point ? "-" : "", point, s.seed);
-    if (s.folds && used < EXPERIMENT_POINT)
-        snprintf(name + used, (size_t)(EXPERIMENT_POINT - used), "-fold%d", s.fold);
+    snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", experiment_form_of(e, run)->folder, *point ? "-" : "", point,
+             s.seed);
+    if (s.folds)
+        text_add(name, EXPERIMENT_POINT, "-fold%d", s.fold);
 }
 
 /* ---- checks ---- */

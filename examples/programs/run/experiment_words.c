@@ -105,20 +105,16 @@ static const char *tried(const experiment *e)
     const search *s = &e->search;
     const int rates = s->count[SEARCH_RATE], scales = s->count[SEARCH_SCALE];
     char text[500];
-    size_t used;
     if (!s->brief)
         return NULL;
-    used =
-        (size_t)snprintf(text, sizeof text,
-                         "Each was tried at %d points, so there are %d runs for each that is compared:", rates, rates);
-    for (int i = 0; i < rates && used < sizeof text; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s lr %g", i ? "," : "", s->values[SEARCH_RATE][i]);
-        if (scales && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, " with init-scale %g",
-                                     s->values[SEARCH_SCALE][scales - 1 - i]);
+    snprintf(text, sizeof text, "Each was tried at %d points, so there are %d runs for each that is compared:", rates,
+             rates);
+    for (int i = 0; i < rates; i++) {
+        text_add(text, sizeof text, "%s lr %g", i ? "," : "", s->values[SEARCH_RATE][i]);
+        if (scales)
+            text_add(text, sizeof text, " with init-scale %g", s->values[SEARCH_SCALE][scales - 1 - i]);
     }
-    if (used < sizeof text)
-        snprintf(text + used, sizeof text - used, ".");
+    text_add(text, sizeof text, ".");
     return net_keep_text(text);
 }
 

@@ -169,7 +169,7 @@ bool net_spec_equalize(net_spec *spec, tg_error *error)
         char text[512] = "";
         for (int k = 0; widths[k]; k++) {
             const double width = factor * (double)widths[k];
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.0f", k ? "," : "", width < 1 ? 1 : width);
+            text_add(text, sizeof text, "%s%.0f", k ? "," : "", width < 1 ? 1 : width);
         }
         *member = net_keep_text(text);
         const int64_t size = *member ? size_of(spec, error) : -1;
@@ -310,8 +310,7 @@ static bool join_widths(net_spec *s, int count, int64_t widths[], tg_error *erro
     if (!tg_widths_read("hidden", s->hidden, widths, TG_MLP_HIDDEN, error))
         return false;
     for (int i = 0; widths[i]; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%lld", i ? "," : "",
-                 (long long)(count * widths[i]));
+        text_add(text, sizeof text, "%s%lld", i ? "," : "", (long long)(count * widths[i]));
     s->hidden = widths[0] ? net_keep_text(text) : s->hidden;
     if (widths[0] && widths[1])
         s->groups = count * (s->groups > 1 ? s->groups : 1);

@@ -43,9 +43,9 @@ void options_join(program_option *table, const program_option *more, const char 
 
 static void describe_choices(const program_option *o, char *text, size_t size)
 {
-    size_t used = 0;
-    for (int i = 0; o->choices[i] && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", o->choices[i]);
+    *text = '\0';
+    for (int i = 0; o->choices[i]; i++)
+        text_add(text, size, "%s%s", i ? ", " : "", o->choices[i]);
 }
 
 static void refuse(struct argp_state *state, const program_option *o, const char *argument)
@@ -322,20 +322,20 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static void describe(const program_option *o, const void *settings, bool all, char *text, size_t size)
 {
     char number[OPTIONS_WORD];
-    size_t used = (size_t)snprintf(text, size, "%s", o->help);
     int choices = 0;
     while (o->choices && o->choices[choices])
         choices++;
-    if (choices && used < size && (all || choices <= FEW)) {
+    snprintf(text, size, "%s", o->help);
+    if (choices && (all || choices <= FEW)) {
         char listed[HELP_SIZE];
         describe_choices(o, listed, sizeof listed);
-        used += (size_t)snprintf(text + used, size - used, ": %s", listed);
+        text_add(text, size, ": %s", listed);
     }
-    if (o->users && used < size)
-        used += (size_t)snprintf(text + used, size - used, "; for %s", o->users(o->name));
+    if (o->users)
+        text_add(text, size, "; for %s", o->users(o->name));
     const char *word = options_word(o, settings, number);
-    if (word && *word && used < size)
-        snprintf(text + used, size - used, " [%s]", word);
+    if (word && *word)
+        text_add(text, size, " [%s]", word);
 }
 
 /* When memory runs out, jansson omits members and rejects valid text. The program exits, as it would write incomplete

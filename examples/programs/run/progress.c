@@ -488,7 +488,7 @@ static void write_result(FILE *to, const progress *view, const job_line *row, co
         snprintf(parts[1], sizeof parts[1], "%.30s%sloss %s", measured ? measured : "", measured ? " " : "",
                  number_of(last, 0, LOSS, number));
     if (isfinite(last->loss) && chosen && last->epoch > 1)
-        snprintf(parts[1] + strlen(parts[1]), sizeof parts[1] - strlen(parts[1]), " in epoch %d", last->best);
+        text_add(parts[1], sizeof parts[1], " in epoch %d", last->best);
     if (!isnan(last->accuracy))
         snprintf(parts[2], sizeof parts[2], "accuracy %s", number_of(last, 0, ACCURACY, number));
     snprintf(parts[3], sizeof parts[3], "in %s", number_of(last, jobs_clock() - row->started, LEFT, number));

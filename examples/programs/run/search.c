@@ -1,4 +1,5 @@
 #include "examples/programs/run/search.h"
+#include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
 const char *const search_options[SEARCH_VALUES] = {"lr", "init-scale"};
@@ -144,8 +145,7 @@ bool search_tries(const search *s, int activation, search_point point)
 
 void search_list(const search *s, int which, char *text, size_t size)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < s->count[which] && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%g", i ? "," : "", s->values[which][i]);
+    *text = '\0';
+    for (int i = 0; i < s->count[which]; i++)
+        text_add(text, size, "%s%g", i ? "," : "", s->values[which][i]);
 }

@@ -31,17 +31,16 @@ static const char *optimizers_using(const char *setting)
 {
     static char text[200];
     const char *last = NULL;
-    size_t used = 0;
-    text[0] = '\0';
+    *text = '\0';
     for (int i = 0; optimizers[i]; i++) {
         tg_optimizer_kind kind;
         if (!tg_optimizer_from_name(optimizers[i], &kind) || !tg_optimizer_uses(kind, setting))
             continue;
         if (last)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", last);
+            text_add(text, sizeof text, "%s%s", *text ? ", " : "", last);
         last = optimizers[i];
     }
-    snprintf(text + used, sizeof text - used, "%s%s", used ? " and " : "", last ? last : "none");
+    text_add(text, sizeof text, "%s%s", *text ? " and " : "", last ? last : "none");
     return text;
 }
 

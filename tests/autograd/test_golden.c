@@ -291,7 +291,7 @@ static int operation_count(void)
 
 static void load(void)
 {
-    expected_load("tests/golden");
+    expected_load("tests/golden/expected.txt");
 }
 
 Suite *golden_suite(void)

@@ -1,7 +1,6 @@
-/* Reading the reference files: lines "OPERATION SAMPLE WHAT ...", sorted, in one block of text. */
+/* Reading the reference file: lines "OPERATION SAMPLE WHAT ...", sorted, in one block of text. */
 #include "tests/golden/golden.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ static size_t line_count;
 
 /* ---- loading ---- */
 
-static bool append_file(const char *path)
+static bool read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -60,19 +59,9 @@ static bool split_lines(void)
     return line_count > 0;
 }
 
-bool expected_load(const char *folder)
+bool expected_load(const char *path)
 {
-    DIR *opened = opendir(folder);
-    bool fine = opened;
-    for (const struct dirent *entry; fine && (entry = readdir(opened));) {
-        char path[512];
-        const char *dot = strrchr(entry->d_name, '.');
-        if (dot && strcmp(dot, ".txt") == 0)
-            fine = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path && append_file(path);
-    }
-    if (opened)
-        closedir(opened);
-    return fine && text && split_lines();
+    return read_file(path) && text && split_lines();
 }
 
 void expected_free(void)

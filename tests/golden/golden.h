@@ -6,7 +6,7 @@
  *         return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
  *     tg_vjp(c.output, c.cotangent, c.input, c.count, gradients);
  *
- *     if (!expected_load("tests/golden"))
+ *     if (!expected_load("tests/golden/expected.txt"))
  *         ...
  *     expected_line line;
  *     if (expected_find("mul", 3, "gradient-1", &line)) {
@@ -81,8 +81,8 @@ typedef struct expected_line {
     const char *text; /* what follows */
 } expected_line;
 
-/* Reads all files of the folder; false if there are none or memory runs out. */
-bool expected_load(const char *folder);
+/* Reads the file; false if it is not there or memory runs out. */
+bool expected_load(const char *path);
 void expected_free(void);
 
 /* Finds the line `what` of a sample: "output", "output-terms", "gradient-0", ... False if there is none. */

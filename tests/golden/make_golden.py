@@ -3,7 +3,7 @@
 
     make golden          (golden-samples > samples; make_golden.py < samples)
 
-Reads the samples that golden-samples prints and writes tests/golden/FAMILY.txt, which tests/autograd/test_golden.c compares with.
+Reads the samples that golden-samples prints and writes tests/golden/expected.txt, which tests/autograd/test_golden.c compares with.
 Needs PyTorch 1.13 or later and mpmath: Debian's python3-torch and python3-mpmath, or `pip install torch mpmath`.
 """
 
@@ -26,10 +26,10 @@ from references.common import Case
 
 HERE = pathlib.Path(__file__).parent
 
-HEADER = f"""\
+HEADER = """\
 # What the operations should give; compared with what they give by tests/autograd/test_golden.c.
-# Made by `make golden` from tests/golden/references/{{category}}.py in double precision, gradients by their own differentiation,
-# with PyTorch {torch.__version__}, mpmath {mpmath.__version__} and NumPy {numpy.__version__}. Not for editing by hand. The lines:
+# Made by `make golden` from tests/golden/references/CATEGORY.py in double precision, gradients by their own differentiation.
+# Not for editing by hand. The lines:
 #   OPERATION SAMPLE inputs CHECKSUM                the sample that was computed
 #   OPERATION SAMPLE output TYPE[SHAPE] NUMBERS     its value
 #   OPERATION SAMPLE gradient-I TYPE[SHAPE] NUMBERS for input I and a random cotangent
@@ -107,10 +107,10 @@ def main():
         if here != there:
             sys.exit(f"{operation}, sample {record['sample']}: the output is {here} here and {there} there")
         written.setdefault(category, []).extend(lines_of(record, answer))
-    for category, lines in sorted(written.items()):
-        path = HERE / f"{category}.txt"
-        path.write_text(HEADER.format(category=category) + "\n".join(lines) + "\n")
-        print(f"{path}: {len(lines)} lines, {path.stat().st_size / 1000:.0f} kB")
+    versions = f"PyTorch {torch.__version__}, mpmath {mpmath.__version__} and NumPy {numpy.__version__}"
+    path = HERE / "expected.txt"
+    path.write_text(HEADER + "".join(f"#\n# {category}, with {versions}\n" + "\n".join(lines) + "\n" for category, lines in sorted(written.items())))
+    print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
     if unknown:
         print("no reference yet in tests/golden/references:", ", ".join(sorted(unknown)))
 

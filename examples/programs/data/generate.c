@@ -1,6 +1,5 @@
 /* Synthetic data from a seed. Each row is drawn from its own generator, so more rows do not change the first ones. The
  * classes alternate. */
-#include "autograd/rng.h"
 #include "examples/programs/data/internal.h"
 
 #define PI 3.14159265358979323846

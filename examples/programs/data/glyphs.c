@@ -5,7 +5,6 @@
  * a straight one by lines. A random linear map (scale, slant, rotation) and a shift follow. Each pixel is inked by its
  * distance to the nearest line, with soft edges. Noise is added last.
  */
-#include "autograd/rng.h"
 #include "examples/programs/data/internal.h"
 
 enum { MOST_POINTS = 14, MOST_STROKES = 3, SPLINE_STEPS = 4 };

@@ -637,6 +637,24 @@ START_TEST(rows_of_weight_0_are_neither_learnt_nor_measured)
 }
 END_TEST
 
+static void long_weight(FILE *file, int row)
+{
+    fprintf(file, "%d,1.0123456,%s\n", row * 7919 % 101, row % 2 ? "no" : "yes");
+}
+
+START_TEST(weights_in_a_confusion_matrix_stand_apart)
+{
+    double sum[4] = {0};
+    write_rows("long.csv", "x,w,class\n", 200, long_weight);
+    expect_fine(train_run("train", "--data csv:long.csv --weights w --hidden 4 --epochs 1 --no-plots --out m"));
+    const char *matrix = strstr(train_output, "in the same order:\n");
+    ck_assert_msg(
+        matrix && sscanf(matrix, "in the same order:\n%lf %lf no %lf %lf yes", &sum[0], &sum[1], &sum[2], &sum[3]) == 4,
+        "%s", train_output);
+    ck_assert_double_eq_tol(sum[0] + sum[1] + sum[2] + sum[3], 40 * 1.0123456, 1e-4);
+}
+END_TEST
+
 START_TEST(predict_says_that_weights_are_missing_or_0)
 {
     write_rows("line.csv", "x,w,y\n", 200, exact_line);
@@ -679,6 +697,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, a_refit_weighs_classes_as_a_training_on_all_rows);
     tcase_add_test(tests, progress_has_the_measures_of_weighted_rows);
     tcase_add_test(tests, rows_of_weight_0_are_neither_learnt_nor_measured);
+    tcase_add_test(tests, weights_in_a_confusion_matrix_stand_apart);
     tcase_add_test(tests, predict_says_that_weights_are_missing_or_0);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_model);
     tcase_add_test(tests, an_allocation_that_fails_is_told_and_never_changes_a_table);

@@ -341,7 +341,7 @@ void tally_print_confusion(const tg_card *c, const double *confusion, FILE *out)
     fputs("confusion matrix, a line for each class and a column for each prediction, in the same order:\n", out);
     for (size_t i = 0; i < c->classes; i++) {
         for (size_t k = 0; k < c->classes; k++)
-            fprintf(out, "%8.7g", confusion[i * c->classes + k]);
+            fprintf(out, " %7.7g", confusion[i * c->classes + k]);
         fprintf(out, "  %s\n", plain_name(c->class_names[i], (char[PLAIN_NAME]){0}));
     }
 }

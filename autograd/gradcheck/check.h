@@ -280,8 +280,8 @@ void tg_check_look_around(tg_check *c, const tg_check_line *line, tg_check_aroun
 /* Measures the noise of one derivative at c->point, unless that is done. */
 void tg_check_measure_noise(tg_check *c, int level);
 
-/* How far element i of a derivative may be off for noise alone. */
-double tg_check_noise_of(tg_check *c, int level, int64_t i);
+/* How far the derivative along the line may be off for noise alone. */
+double tg_check_noise_along(tg_check *c, const tg_check_line *line);
 
 /* True if values have jumps along the line, of up to 1/64 of their size, as those of an iteration that stops at
  * a tolerance: these are noise from then on. */

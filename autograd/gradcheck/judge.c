@@ -268,12 +268,9 @@ static void add_noise(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     const tg_check_level *level = &c->level[line->level];
     tg_check_measure_noise(c, line->level);
-    double noise = 0;
     for (int64_t k = line->start; k < level->length; k += line->stride)
         s->lost += TG_SAFETY * TG_SAFETY * fabs(level->cotangent[k]) * level->rounding[k];
-    for (int64_t i = line->from; i < line->to; i++)
-        noise += line->direction[i] == 0 ? 0 : tg_check_noise_of(c, line->level + 1, i) * fabs(line->direction[i]);
-    s->floor = fmax(s->floor, noise);
+    s->floor = fmax(s->floor, tg_check_noise_along(c, line));
     for (int64_t i = 0; i < c->variables; i++)
         s->shaking = fmax(s->shaking, c->level[line->level + 1].noise[i] * c->own_scale[i]);
 }

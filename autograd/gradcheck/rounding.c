@@ -73,16 +73,17 @@ void tg_check_measure_noise(tg_check *c, int number)
 
 /* A derivative has rounding errors as its function has at the point, times what one operation may multiply these by.
  * More is a fault: errors that look like noise. */
-double tg_check_noise_of(tg_check *c, int number, int64_t i)
+double tg_check_noise_along(tg_check *c, const tg_check_line *line)
 {
-    const tg_check_level *below = &c->level[number - 1];
-    double most = 0;
-    tg_check_measure_noise(c, number);
-    tg_check_measure_noise(c, number - 1);
+    const tg_check_level *below = &c->level[line->level], *level = below + 1;
+    double most = 0, noise = 0;
+    tg_check_measure_noise(c, line->level + 1);
+    tg_check_measure_noise(c, line->level);
     for (int64_t k = 0; k < below->length; k++)
-        most += c->terms / c->scale[i] * fabs(below->cotangent[k]) *
-                fmax(below->rounding[k], c->epsilon * fabs(below->value[k]));
-    return TG_SAFETY * fmin(c->level[number].noise[i], most);
+        most += c->terms * fabs(below->cotangent[k]) * fmax(below->rounding[k], c->epsilon * fabs(below->value[k]));
+    for (int64_t i = line->from; i < line->to; i++)
+        noise += TG_SAFETY * fmin(level->noise[i], most / c->scale[i]) * fabs(line->direction[i]);
+    return noise;
 }
 
 /* ---- jumps around it ---- */

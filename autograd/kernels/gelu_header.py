@@ -98,9 +98,10 @@ def zero_polynomial(form, order, single):
         kept = [rounded(c, single) for c in found]
         first_low = rounded(found[0] - kept[0], single)
         value = lambda x: mp.polyval(kept[::-1], x - high_part) + first_low
-        error = max(abs(value(x) / t - 1) for x, t in zip(tests, truth))
-        if error < mpf(2) ** (-27 if single else -56):
+        errors = (abs(value(x) / t - 1) for x, t in zip(tests, truth))
+        if all(error < mpf(2) ** (-27 if single else -56) for error in errors):
             break
+    error = max(abs(value(x) / t - 1) for x, t in zip(tests, truth))
     return {"low": float(rounded(low, single)), "high": float(rounded(high, single)), "zero": float(high_part),
             "zero_low": float(rounded(zero - high_part, single)), "first_low": float(first_low), "found": [float(c) for c in kept],
             "error": mp.nstr(mp.log(error, 2), 4)}

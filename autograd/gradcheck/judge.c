@@ -143,15 +143,15 @@ static bool judge_by_neighbours(const tg_check *c, const tg_check_slope *s, cons
 /* True if features that are smaller than all steps can explain the derivative: the function would change by its own
  * size in the smallest step, or before the nearest neighbour, or by the derivative of another element it would, of which
  * cotangents may leave little in this one; or it has three digits or less, and over the steps in which its rounding is
- * measured it would change by 1 / TG_SAFETY of that or more, or do derivatives differ by as much, or of its jumps over
- * those in which they are; or the smallest step sides with the derivative. */
+ * measured it would change by 1 / TG_SAFETY of that or more, or do derivatives differ by as much; or the smallest step
+ * sides with the derivative. */
 static bool is_too_steep(const tg_check *c, const tg_check_line *line, const tg_check_slope *s, bool usable,
                          bool around_it)
 {
-    const double size = fabs(s->analytic), off = TG_SAFETY * fabs(s->analytic - s->best.value);
+    const double size = fabs(s->analytic);
     const double around = s->changing + s->move;                   /* 0 where nothing changes: there are no features */
     const double noise = s->noise - (around_it ? 0 : s->promised); /* in the short steps around a promise is noise */
-    const double own = fmax(1, s->own), change = fmax(own * (c->level[line->level].jumps ? off : size), s->shaking);
+    const double own = fmax(1, s->own), change = fmax(c->level[line->level].jumps ? 0 : own * size, s->shaking);
     const bool sides = fabs(s->last.value - s->analytic) < fabs(s->best.value - s->analytic) / 2 &&
                        fabs(s->last.value - s->best.value) > TG_SAFETY * s->last.rounding;
     return around > 0 &&

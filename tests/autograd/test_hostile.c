@@ -426,7 +426,7 @@ static tg_tensor parameter(void)
 static tg_tensor questions(void)
 {
     tg_shape a = shape(), b = shape(), both;
-    char text[40];
+    char text[40] = ""; /* into no room nothing is written */
     tg_tensor y = x();
     double numbers[512];
     ck_assert(strlen(tg_shape_text(&a, text, tg_rng_below(&rng, sizeof text + 1))) < sizeof text || text[0] == '\0');

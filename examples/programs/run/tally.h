@@ -63,8 +63,8 @@ int tally_bin(double confidence);
 double tally_second(const float logits[2]);
 
 /* The area under the ROC curve: the share of pairs of a positive and a negative row in which the positive one is more
- * probable, each pair times both weights; NaN if a class has no row, or a probability is NaN. Sorts the rows, and sets `right`; `of` becomes the
- * weight of each class. */
+ * probable, each pair times both weights; NaN if a class has no row, or a probability is NaN. Sorts the rows, and sets
+ * `right`; `of` becomes the weight of each class. */
 double tally_area(tally_score *rows, size_t count, double of[2]);
 
 /* The loss of a row of outputs: cross-entropy with a label, or the mean squared error to other numbers. */

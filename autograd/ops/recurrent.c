@@ -59,7 +59,8 @@ static void cell_rows(void *context, size_t first, size_t count)
 static void lstm_cell_forward(const tg_call *call)
 {
     const tg_shape *c = call->value->inputs[2]->shape;
-    tg_parallel((size_t)c->dim[0], WORTH_SHARING / ((size_t)c->dim[1] + 1) + 1, 1, cell_rows, (void *)call);
+    if (call->value->size > 0) /* else there may be many rows */
+        tg_parallel((size_t)c->dim[0], WORTH_SHARING / ((size_t)c->dim[1] + 1) + 1, 1, cell_rows, (void *)call);
 }
 
 static void cell_grad_rows(void *context, size_t first, size_t count)
@@ -77,7 +78,8 @@ static void cell_grad_rows(void *context, size_t first, size_t count)
 static void lstm_cell_grad_forward(const tg_call *call)
 {
     const tg_shape *c = call->value->inputs[3]->shape;
-    tg_parallel((size_t)c->dim[0], WORTH_SHARING / ((size_t)c->dim[1] + 1) + 1, 1, cell_grad_rows, (void *)call);
+    if (call->value->size > 0)
+        tg_parallel((size_t)c->dim[0], WORTH_SHARING / ((size_t)c->dim[1] + 1) + 1, 1, cell_grad_rows, (void *)call);
 }
 
 /* ---- derivatives ---- */

@@ -39,8 +39,8 @@ static void evaluate_sides(tg_check *c, const tg_check_line *line, double t)
 }
 
 /* Only values that change, in this or an earlier step, have rounding; but what is measured may hide a slope that
- * changes no digit, and what is promised any. Steps are rounded to the type where they are added to x: what the derivative gives for the missing
- * part is added to the difference. */
+ * changes no digit, and what is promised any. Steps are rounded to the type where they are added to x: what the
+ * derivative gives for the missing part is added to the difference. */
 static void take_difference(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
 {
     const tg_check_level *level = &c->level[line->level];

@@ -189,7 +189,7 @@ START_TEST(every_wrong_function_is_caught_with_noise_and_without)
 END_TEST
 
 /* Rounding of numbers of about 1 is no error where evaluations are counted and it is not measured. What stops at a
- * tolerance that nobody promises looks wrong in so few. */
+ * tolerance without a promise looks wrong in so few. */
 START_TEST(few_evaluations_call_no_rounding_wrong)
 {
     for (int seed = 0; seed < seeds(2, 100); seed++)

@@ -34,6 +34,8 @@ static const struct {
     {"--data moons --momentum 0.9", "--momentum is for sgd and rmsprop only"},
     {"--data sine --label-smoothing 0.1", "--label-smoothing is for classes and characters only"},
     {"--data moons --activations relu,silu --gated width", "--gated: no activation is gated"},
+    {"--data glyphs --model mlp,vit --activations relu,swiglu --gated width",
+     "--gated width: gated feed-forward layers of a vit"},
     {"--data moons --hidden 16,8 --residual", "--residual: no two successive hidden layers have the same width"},
     {"--batch 8,8.5", "--batch: '8,8.5' is not a list of different whole numbers"},
     {"--data moons --width 4", "--width is not for --model mlp"},

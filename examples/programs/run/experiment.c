@@ -497,8 +497,7 @@ static bool options_matter(const experiment *e, tg_error *error)
     bool any_gated = false, any_residual = false; /* anywhere on the grid */
     for (int run = 0; run < nets; run++) {
         const run_spec spec = experiment_spec(e, run);
-        tg_activation activation;
-        any_gated |= tg_activation_from_name(spec.net.activation, &activation) && tg_activation_is_gated(activation);
+        any_gated |= net_is_gated(spec.net.activation);
         any_residual |= !net_residual_is_idle(&spec.net);
     }
     const char *problem =

@@ -190,10 +190,8 @@ void experiment_net(const experiment *e, char text[EXPERIMENT_POINT])
 static void describe_defaults(const experiment *e, int form, FILE *out)
 {
     int run = form;
-    tg_activation activation;
     for (int a = e->form_count - 1; a >= form; a--) /* --gated matters to the first that is gated */
-        if (e->form[a].model == e->form[form].model && tg_activation_from_name(e->form[a].activation, &activation) &&
-            tg_activation_is_gated(activation))
+        if (e->form[a].model == e->form[form].model && net_is_gated(e->form[a].activation))
             run = a;
     const run_spec given = experiment_given(e, run);
     run_spec complete = experiment_spec(e, run);

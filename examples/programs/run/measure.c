@@ -25,12 +25,6 @@ void run_noise(trainer *t, runlog_run *results)
     }
 }
 
-static bool is_gated(const char *name)
-{
-    tg_activation activation;
-    return tg_activation_from_name(name, &activation) && tg_activation_is_gated(activation);
-}
-
 /* The test loss of a net with the same weights, rounded to a format, and this activation; NaN if the loss is not finite,
  * or if one of both is gated, as a gate has weights of its own. */
 static double loss_of_variant(trainer *t, const run_variant *variant)
@@ -40,7 +34,7 @@ static double loss_of_variant(trainer *t, const run_variant *variant)
     runlog_measures m = runlog_no_measures;
     net_spec spec = t->spec->net;
     tg_model *own = t->model;
-    if (is_gated(variant->activation) != is_gated(spec.activation))
+    if (net_is_gated(variant->activation) != net_is_gated(spec.activation))
         return NAN;
     spec.activation = variant->activation;
     t->model = net_new(&spec, &rng, &error);

@@ -20,9 +20,8 @@ static void put_activations(const experiment *e, FILE *to)
 
 static bool any_is_gated(const experiment *e)
 {
-    tg_activation activation;
     for (int a = 0; a < e->form_count; a++)
-        if (tg_activation_from_name(e->form[a].activation, &activation) && tg_activation_is_gated(activation))
+        if (net_is_gated(e->form[a].activation))
             return true;
     return false;
 }

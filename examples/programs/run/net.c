@@ -136,6 +136,17 @@ bool net_find_activation(const char *word, tg_activation *activation, tg_error *
 
 /* ---- gated nets with the parameters of plain ones ---- */
 
+bool net_is_gated(const char *activation)
+{
+    tg_activation named;
+    return tg_activation_from_name(activation, &named) && tg_activation_is_gated(named);
+}
+
+bool net_gates_by_width(const char *model)
+{
+    return tg_model_traits_of(model)->gated || strcmp(model, "mlp") == 0;
+}
+
 /* The number of parameters of the net; -1 and one line if it cannot be made. */
 static int64_t size_of(const net_spec *spec, tg_error *error)
 {
@@ -149,12 +160,11 @@ static int64_t size_of(const net_spec *spec, tg_error *error)
 bool net_spec_equalize(net_spec *spec, tg_error *error)
 {
     enum { TRIES = 12 };
-    tg_activation activation;
     net_spec plain = *spec;
     const tg_model_traits *traits = tg_model_traits_of(spec->model);
     const char **member = traits->gated ? (const char **)(void *)((char *)spec + traits->gated) : NULL;
     int64_t widths[TG_MLP_HIDDEN + 1];
-    if (!member || !tg_activation_from_name(spec->activation, &activation) || !tg_activation_is_gated(activation))
+    if (!member || !net_is_gated(spec->activation))
         return true;
     plain.activation = "relu";
     const int64_t wanted = size_of(&plain, error);

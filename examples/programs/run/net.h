@@ -61,6 +61,12 @@ double net_lost_inputs(tg_activation activation);
  * (docs/initial-weights.md). */
 const char *net_warning(const net_spec *spec);
 
+/* True for the name of a gated activation, such as swiglu, or a gate as a formula. */
+bool net_is_gated(const char *activation);
+
+/* True if gated nets of this model can be as wide as plain ones, and have more parameters. */
+bool net_gates_by_width(const char *model);
+
 /* True if a residual connection would have no effect: no two successive hidden layers have the same width. */
 bool net_residual_is_idle(const net_spec *spec);
 

@@ -221,6 +221,13 @@ bool run_spec_check(const run_spec *s, bool classifies, tg_error *error)
     }
     if (of_rows_only)
         return tg_fail(error, "--%s is for rows, and a text has none", of_rows_only);
+    const bool gated = net_is_gated(s->net.activation), says_gated = options_has(&s->given, "gated");
+    if (says_gated && !s->compared && !gated)
+        return tg_fail(error, "--gated: %.100s is not gated (swiglu, geglu, ...)", s->net.activation);
+    if (says_gated && gated && s->net.equal_width && !net_gates_by_width(model))
+        return tg_fail(error,
+                       "--gated width: gated feed-forward layers of a %s always have as many parameters as plain ones",
+                       model);
     if (s->net.context < s->net.longest)
         return tg_fail(error, "--context %d: a source or target has %d characters, " ADVICE_CONTEXT, s->net.context,
                        s->net.longest - 1, s->net.longest);

@@ -23,9 +23,8 @@ static bool makes_run(const program_option *o)
 /* Only a gated activation has widths to choose, and only equal widths a residual connection. */
 static bool matters(const program_option *o, const run_spec *s)
 {
-    tg_activation activation;
     if (strcmp(o->name, "gated") == 0)
-        return tg_activation_from_name(s->net.activation, &activation) && tg_activation_is_gated(activation);
+        return net_is_gated(s->net.activation);
     return (strcmp(o->name, "residual") != 0 || !net_residual_is_idle(&s->net)) && net_takes(s->net.model, o->name);
 }
 

@@ -197,6 +197,27 @@ static bool is_whole(const drawing *d, const char *name)
     return read && memmem(end, sizeof end - 1, mark, strlen(mark));
 }
 
+/* Blanks the date of a PDF, which need not have one: the same results draw the same bytes. */
+static void remove_date(const drawing *d, const char *name)
+{
+    static const char date[] = "/CreationDate (";
+    char path[PATH_MAX], end[8192];
+    FILE *file = strstr(name, ".pdf") && files_path(d->unfinished, name, path) ? fopen(path, "r+b") : NULL;
+    if (!file)
+        return;
+    fseek(file, 0, SEEK_END);
+    const long size = ftell(file), from = size > (long)sizeof end ? size - (long)sizeof end : 0;
+    fseek(file, from, SEEK_SET);
+    const size_t read = fread(end, 1, sizeof end, file);
+    const char *at = memmem(end, read, date, strlen(date)),
+               *close = at ? memchr(at, ')', read - (size_t)(at - end)) : NULL;
+    if (close) {
+        fseek(file, from + (long)(at - end), SEEK_SET);
+        fprintf(file, "%*s", (int)(close + 1 - at), "");
+    }
+    fclose(file);
+}
+
 static bool move(const drawing *d, const char *name)
 {
     char from[PATH_MAX], to[PATH_MAX];
@@ -215,6 +236,8 @@ static plots_outcome move_pictures(const drawing *d, tg_error *error)
     struct dirent **entries = NULL;
     const int count = scandir(d->unfinished, &entries, is_picture, alphasort);
     plots_outcome outcome = PLOTS_DRAWN;
+    for (int i = 0; i < count; i++)
+        remove_date(d, entries[i]->d_name);
     for (int i = 0; i < count && outcome == PLOTS_DRAWN; i++)
         if (!is_whole(d, entries[i]->d_name))
             outcome = refuse(error, PLOTS_FAILED, "cannot write all of '%.300s/%.60s': is the disk full?", d->directory,

@@ -115,7 +115,7 @@ START_TEST(one_class_for_all_rows_is_said)
                           "--no-plots --out one"));
     expect_line("relu predicts class yes for all test samples in 3 of 3 runs.");
     expect_line("those that judge are the first ones of the table, and intervals allow for others.");
-    expect_line("Test accuracy: no net beats the constant prediction, 75.00 % (relu comes nearest: +0.0 points");
+    expect_line("Test accuracy: no net beats the constant prediction, 75.00 % (relu comes nearest: 0.0 points");
     expect_line("Hint: test accuracy is measured on 20 test samples, of which one is 5.0 points: ");
     expect_fine(train_run("compare",
                           "--data same.csv --test first:20 --activations relu --epochs 30 --hidden 4 --seeds 3 "
@@ -173,7 +173,7 @@ static const struct {
     double more[GROUPS]; /* 0: the constant prediction itself; -1: as good, but right on other rows; -2: and on row 0 */
     const char *said, *unsaid;
 } verdicts[] = {
-    {{0, 0}, "Test accuracy: no net beats the constant prediction, 80.00 % (relu comes nearest: +0.0 points", NULL},
+    {{0, 0}, "Test accuracy: no net beats the constant prediction, 80.00 % (relu comes nearest: 0.0 points", NULL},
     {{0, -1}, "no net beats the constant prediction, 80.00 %", "significantly"},
     {{-2, 0},
      "no net significantly beats the constant prediction, 80.00 % (relu, the best: +0.7 points, ",

@@ -208,13 +208,13 @@ START_TEST(a_verdict_says_what_the_interval_says)
                      "gelu against relu: test loss -0.50 (-25 %; -37 to -13 %), better in 3 of 3 seeds: not "
                      "significant among 3 comparisons, corrected p = 0.090.");
     ck_assert_str_eq(said(true, (double[]){0.001, -0.001, 0}, 3, 0.9, 1, 0.003),
-                     "gelu against relu: test accuracy +0.0 points (-0.2 to 0.2), better in 1 and worse in 1 of 3 "
+                     "gelu against relu: test accuracy 0.0 points (-0.2 to 0.2), better in 1 and worse in 1 of 3 "
                      "seeds: equal within 1 point, corrected p = 0.003.");
     ck_assert_str_eq(said(true, (double[]){0.01, -0.01, 0.02, -0.02, 0}, 5, 0.9, 1, NAN),
-                     "gelu against relu: test accuracy +0.0 points (-2.0 to 2.0), better in 2 and worse in 2 of 5 "
+                     "gelu against relu: test accuracy 0.0 points (-2.0 to 2.0), better in 2 and worse in 2 of 5 "
                      "seeds: not significant, corrected p = 1.00.");
     ck_assert_str_eq(said(true, (double[]){-0.047, 0.049, -0.003}, 3, 0.9, 1, NAN), /* no "-0 points" */
-                     "gelu against relu: test accuracy +0 points (-12 to 12), worse in 2 of 3 "
+                     "gelu against relu: test accuracy 0 points (-12 to 12), worse in 2 of 3 "
                      "seeds: not significant, corrected p = 1.00.");
     ck_assert_str_eq(
         said(true, (double[]){0.01}, 1, 0.9, NAN, NAN),
@@ -245,11 +245,11 @@ START_TEST(a_verdict_says_how_many_seeds_a_difference_needs)
         narrow[i] = 0.5 * wide[i];
     }
     ck_assert_str_eq(said(true, wide, 10, 0.9, 1, NAN),
-                     "gelu against relu: test accuracy +0.0 points (-1.1 to 1.1), better in 4 and worse in 4 of 10 "
+                     "gelu against relu: test accuracy 0.0 points (-1.1 to 1.1), better in 4 and worse in 4 of 10 "
                      "seeds: not significant, corrected p = 1.00; 27 to 53 seeds would show 1 point in 4 of 5 cases.");
     ck_assert_ptr_null(strstr(said(true, wide, 9, 0.9, 1, NAN), "would show"));
     ck_assert_str_eq(said(true, narrow, 10, 0.9, 1, NAN),
-                     "gelu against relu: test accuracy +0.0 points (-0.5 to 0.5), better in 4 and worse in 4 of 10 "
+                     "gelu against relu: test accuracy 0.0 points (-0.5 to 0.5), better in 4 and worse in 4 of 10 "
                      "seeds: not significant, corrected p = 1.00.");
 }
 END_TEST

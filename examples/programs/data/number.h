@@ -40,12 +40,13 @@ static inline const char *number_shown(double value, char text[NUMBER_TEXT])
 
 /* The same in a table or sentence: with as many decimals as its neighbours, or with three digits where those would show
  * none of it (NUMBER_TINY), or the number is huge; with a sign also before positive ones. What is shown as zero has no
- * minus. */
+ * sign: +0.000 (-0.1 %) would have two. */
 enum { NUMBER_TINY = -1 };
 static inline const char *number_placed(double value, int decimals, bool sign, char text[NUMBER_TEXT])
 {
     const bool huge = fabs(value) >= (decimals > 1 ? 1e5 : 1e7);
     value = decimals != NUMBER_TINY && fabs(value) < pow(10, -decimals) / 2 ? 0 : number_unsigned(value);
+    sign = sign && value != 0;
     snprintf(text, NUMBER_TEXT,
              decimals == NUMBER_TINY || huge ? (sign ? "%+.*g" : "%.*g")
              : sign                          ? "%+.*f"

@@ -1,4 +1,5 @@
 
+#include "examples/programs/data/number.h"
 #include "examples/programs/data/words.h"
 #include "examples/programs/report/files.h"
 #include "examples/programs/report/memory.h"
@@ -207,14 +208,14 @@ static const char *margin_of(const ranks_answer *a, char text[40])
 static void add_pairs(const ranks_answer *a, table *t)
 {
     const ranks_question *q = &a->q;
-    char margin[40], size[120];
+    char margin[40], size[120], number[NUMBER_TEXT];
     double change;
     for (size_t one = 0; one < q->forms; one++)
         for (size_t other = one + 1; other < q->forms; other++) {
             const ranks_pair *p = pair_at(a, one, other, &change);
-            snprintf(size, sizeof size,
-                     a->relative ? ", %.60s %+.1f %% in geometric mean" : ", %.60s %+.2g on the mean", q->measure,
-                     a->relative ? 100 * change : change);
+            snprintf(size, sizeof size, a->relative ? ", %.60s %s %% in geometric mean" : ", %.60s %s on the mean",
+                     q->measure,
+                     number_placed(a->relative ? 100 * change : change, a->relative ? 1 : NUMBER_TINY, true, number));
             table_add_verdict(t,
                               "%s against %s: better on %d and worse on %d of %zu data sets%s, p = %.2g; better by "
                               "more than %s with probability %.2f, worse %.2f.",
@@ -261,7 +262,7 @@ void ranks_print_paper(const ranks_answer *a, FILE *out)
 {
     const ranks_question *q = &a->q;
     const size_t best = a->order[0];
-    char change[80];
+    char change[80], number[NUMBER_TEXT];
     table *t = table_new(1);
     snprintf(change, sizeof change, a->relative ? "Δ %.60s, %%" : "Δ %.60s", q->measure);
     table_add_columns(t, "activation|mean rank|best on");
@@ -277,11 +278,8 @@ void ranks_print_paper(const ranks_answer *a, FILE *out)
             continue;
         const ranks_pair *p = pair_of(a, best, f);
         const double sign = f > best ? 1 : -1, more = sign * (q->direction == DIRECTION_LESS ? -p->mean : p->mean);
-        table_add_cell(t,
-                       fabs(more) > 1e200 ? ""
-                       : a->relative      ? "%+.1f"
-                                          : "%+.3g",
-                       a->relative ? 100 * expm1(more) : more);
+        number_placed(a->relative ? 100 * expm1(more) : more, a->relative ? 1 : NUMBER_TINY, true, number);
+        table_add_cell(t, "%s", fabs(more) > 1e200 ? "" : number);
         table_add_cell(t, "%.2g%s", p->p, differ(a, best, f) ? "*" : "");
         for (int k = 2; k >= 0; k--)
             table_add_cell(t, "%.2f", p->probability[f > best ? k : 2 - k]);

@@ -29,9 +29,9 @@ typedef struct training {
     trainer run;
     progress *view;
     double shown, next_report;
-    bool seen;            /* --start's run was trained on rows that are now for validation or testing */
-    bool agreed;          /* the processes of a team continue together */
-    bool interrupted;     /* while it searched */
+    record_seen seen; /* rows on which --start's weights were trained, and which are now for validation or testing */
+    bool agreed;      /* the processes of a team continue together */
+    bool interrupted; /* while it searched */
     bool drawn, reported; /* there are pictures, and a report */
     char *command;
     char name[RUN_NAME];
@@ -205,10 +205,16 @@ static void describe_training(const void *context, FILE *out)
         fputs(s->refit[0] == 'y' ? ", refit\n" : "\n", out);
     run_spec_describe_otherwise(t->s.resume || t->s.config ? NULL : &t->s.run, s, t->from.train.count, out);
     if (s->start)
-        fprintf(out, "begins with the weights of %s\n%s", s->start,
-                t->seen ? "Warning: that run has the same data and other splits, so it was trained on samples of the "
-                          "validation and test splits; their measures are too good: " ADVICE_SAME_SPLITS ".\n"
-                        : "");
+        fprintf(
+            out, "begins with the weights of %s%s\n%s", s->start,
+            record_has_refit(s->start) ? ", those of its best epoch; predict uses refit.safetensors" : "",
+            t->seen == RECORD_SEEN_ALL
+                ? "Warning: that run has the same data and other splits, so it was trained on samples of the "
+                  "validation and test splits; their measures are too good: " ADVICE_SAME_SPLITS ".\n"
+            : t->seen == RECORD_SEEN_VALIDATION
+                ? "Warning: a refit is trained on the validation rows too, so their measures are too good, and they "
+                  "choose too late an epoch.\n"
+                : "");
     else if (net_warning(&s->net))
         fprintf(out, "Warning: %s %s\n", s->net.activation, net_warning(&s->net));
 }
@@ -675,7 +681,7 @@ static bool prepare(training *t, tg_error *error)
     if (!run_open(&t->run, &setup, error)) /* changes nothing before all checks have passed */
         return false;
     json_t *config = s->start ? config_of(t) : NULL;
-    t->seen = config && record_saw_other_rows(s->start, config);
+    t->seen = config ? record_seen_rows(s->start, config) : RECORD_SEEN_NONE;
     json_decref(config);
     t->agreed = team_agree(team_follows() || take_folder(t, error));
     run_close(&t->run);

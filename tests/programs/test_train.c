@@ -461,6 +461,15 @@ START_TEST(a_mean_of_nets_is_as_large_as_they_are)
     expect_fine(train_run("train", "%s --lr 1e-12 --validation none --out same", onward));
     expect_fine(train_run("predict", "--model same --data csv:price.csv"));
     ck_assert_double_eq_tol(number_behind("root mean squared error "), test, 1e-4 * test);
+    ck_assert_ptr_null(strstr(train_output, "Warning: a refit"));
+    expect_fine(train_run("train", "%s --seed 3 --out c", onward));
+    ck_assert_ptr_nonnull(strstr(train_output, "begins with the weights of a/refit.safetensors\nWarning: a refit is "
+                                               "trained on the validation rows too, so their measures are too good"));
+    expect_fine(train_run("train", "--data csv:price.csv --start a --seed 3 --epochs 3 --no-plots --out d"));
+    ck_assert_ptr_nonnull(strstr(train_output,
+                                 "begins with the weights of a/best.safetensors, those of its best epoch; "
+                                 "predict uses refit.safetensors\n"));
+    ck_assert_ptr_null(strstr(train_output, "Warning: a refit"));
     expect_fine(train_run("train", "%s --out b", onward));
     ck_assert_msg(strstr(train_output, "-32,24-1 in 4 groups, "), "%s", train_output);
     train_run("rm", "a/refit.safetensors"); /* resuming does not need it */

@@ -226,23 +226,40 @@ static bool has_same(const json_t *a, const json_t *b, const char *option)
     return (!x && !y) || json_equal(x, y);
 }
 
-bool record_saw_other_rows(const char *model, const json_t *config)
+/* Splits the path of a model file into folder and name, which is returned. */
+static const char *split_path(const char *model, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(model, '/');
+    snprintf(folder, PATH_MAX, "%.*s", slash ? (int)(slash - model) : 1, slash ? model : ".");
+    return slash ? slash + 1 : model;
+}
+
+bool record_has_refit(const char *model)
+{
+    char folder[PATH_MAX];
+    return strcmp(split_path(model, folder), "best.safetensors") == 0 && files_exists(folder, "refit.safetensors");
+}
+
+record_seen record_seen_rows(const char *model, const json_t *config)
 {
     static const char *const splits[] = {"validation", "test", "split", "folds", "fold", "groups"};
-    char path[PATH_MAX];
-    const char *slash = strrchr(model, '/');
-    const int length = slash ? (int)(slash - model) : 1;
-    if (snprintf(path, sizeof path, "%.*s/config.json", length, slash ? model : ".") >= (int)sizeof path)
-        return false;
+    char folder[PATH_MAX], path[PATH_MAX];
+    const bool refit = strcmp(split_path(model, folder), "refit.safetensors") == 0;
+    if (!files_path(folder, "config.json", path))
+        return RECORD_SEEN_NONE;
     json_t *theirs = json_load_file(path, 0, NULL);
-    const char *split = json_string_value(json_object_get(config, "split"));
+    const char *split = json_string_value(json_object_get(config, "split")),
+               *validation = json_string_value(json_object_get(config, "validation"));
     bool same = has_same(theirs, config, "seed") || (split && strcmp(split, "fixed") == 0);
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
         same = same && has_same(theirs, config, splits[i]);
     const char *sum = json_object_get(theirs, "checksum_rows") ? "checksum_rows" : "checksum"; /* of an older version */
     const bool data = json_object_get(theirs, sum) && has_same(theirs, config, sum);
     json_decref(theirs);
-    return data && !same;
+    return !data                                                       ? RECORD_SEEN_NONE
+           : !same                                                     ? RECORD_SEEN_ALL
+           : refit && !(validation && strcmp(validation, "none") == 0) ? RECORD_SEEN_VALIDATION
+                                                                       : RECORD_SEEN_NONE;
 }
 
 /* ---- result.json ---- */

@@ -45,9 +45,14 @@ runlog_epoch *record_epochs(const char *folder, int *count, tg_error *error);
 /* Makes a new event file in the run's folder, with all records so far. NULL and one line if it cannot be written. */
 events *record_open_events(const char *folder, tg_error *error);
 
-/* True if the folder of this model file is that of a run on the same data with other splits: it was trained on rows
- * that are now for validation or testing. `config` is of the run that begins, as in its config.json. */
-bool record_saw_other_rows(const char *model, const json_t *config);
+/* The rows on which this model file was trained, and which are now for validation or testing: of both, if its folder
+ * is that of a run on the same data with other splits; those for validation, if it is a refit on the same data. `config`
+ * is of the run that begins, as in its config.json. */
+typedef enum record_seen { RECORD_SEEN_NONE, RECORD_SEEN_VALIDATION, RECORD_SEEN_ALL } record_seen;
+record_seen record_seen_rows(const char *model, const json_t *config);
+
+/* True if this model file is a best.safetensors beside a refit. */
+bool record_has_refit(const char *model);
 
 /* True if the run is concluded, measured and has all epochs and test rows of its results, which may be taken along
  * (record_results; NULL: not). */

@@ -268,6 +268,10 @@ START_TEST(what_is_asked_for_and_is_no_measure_is_told)
     expect_refused(train_run("compare", "--runs r.csv --measures accuracy,loss"),
                    "r.csv:3, column 'loss': 'oops' is not a number");
     expect_refused(train_run("compare", "--runs r.csv"), "r.csv:3, column 'loss': 'oops' is not a number");
+    write_text("percent.csv", "group,seed,loss,accuracy\na,1,.5,48%\na,2,.5,47%\nb,1,.25,50%\nb,2,.5,49%\n");
+    expect_refused(train_run("compare", "--runs percent.csv"),
+                   "percent.csv:2, column 'accuracy': '48%' is written for people, expected a number such as 1234.56");
+    expect_fine(train_run("compare", "--runs percent.csv --measures loss"));
     expect_refused(train_run("compare", "--runs r.csv --measures comment"), "r.csv:2, column 'comment': 'x' is not");
     expect_fine(train_run("compare", "--runs r.csv --measures accuracy"));
     write_text("board.csv", "Wall time,Step,Value\n1,1,0.5\n2,2,what\n");

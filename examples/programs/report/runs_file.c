@@ -118,21 +118,12 @@ static bool number_at(const csv_source *s, size_t row, size_t column, double *nu
     return !word || csv_word_is_huge(word);
 }
 
-/* Fails at a cell of a measure that is neither a number nor missing. */
-static bool fail_at_cell(const csv_source *s, size_t row, size_t column)
-{
-    char problem[120];
-    snprintf(problem, sizeof problem, "'%s' is not a number",
-             plain_name(csv_text(s, row, column), (char[PLAIN_NAME]){0}));
-    return csv_fail_at(s, row, column, problem);
-}
-
 /* The step of a row; false, with a message, if it is a word. */
 static bool step_at(const csv_source *s, size_t row, int column, double *step)
 {
     *step = NAN;
     return column < 0 || number_at(s, row, (size_t)column, step) || csv_is_missing_at(s, row, (size_t)column) ||
-           fail_at_cell(s, row, (size_t)column);
+           csv_fail_at_word(s, row, (size_t)column, NULL);
 }
 
 /* Adds a number of a run, which counts unless there is one of a later step, or of the same step further below. */
@@ -165,7 +156,7 @@ static bool read_column(runs_file *to, const csv_source *s, const char *wanted, 
         if (number_at(s, row, column, &number))
             put(to, run, measure, at, number);
         else if (!csv_is_missing_at(s, row, column))
-            return fail_at_cell(s, row, column);
+            return csv_fail_at_word(s, row, column, NULL);
     }
     return measure != -2;
 }
@@ -218,20 +209,23 @@ typedef struct places {
 } places;
 enum { NONE = -1, FAILED = -2, WORDS = -3 };
 
-/* The number of cells of a column that are numbers, and that are words; the row of the first word. */
+/* The number of cells of a column that are numbers, also those written for people (0.48%), and that are words; the row
+ * of the first that cannot be read as a number. */
 typedef struct content {
-    size_t numbers, words, word;
+    size_t numbers, words, unread;
 } content;
 
 static content content_of(const csv_source *s, size_t column)
 {
-    content c = {0};
+    content c = {.unread = s->rows};
     for (size_t row = 0; row < s->rows; row++) {
         double number;
-        if (number_at(s, row, column, &number))
-            c.numbers++;
-        else if (!csv_is_missing_at(s, row, column) && c.words++ == 0)
-            c.word = row;
+        const bool read = number_at(s, row, column, &number);
+        if (!read && csv_is_missing_at(s, row, column))
+            continue;
+        if (!read && c.unread == s->rows)
+            c.unread = row;
+        *(read || csv_kind_at(s, row, column) == CSV_FORMATTED ? &c.numbers : &c.words) += 1;
     }
     return c;
 }
@@ -247,7 +241,7 @@ static int measure_of(runs_file *to, const csv_source *s, const char *wanted, si
     if (c.numbers == 0 || (!wanted && c.words > c.numbers))
         return c.words > 0 ? WORDS : NONE;
     const int measure = find_measure(to, wanted, name, s->error);
-    return measure >= 0 && c.words ? (fail_at_cell(s, c.word, column), FAILED) : measure;
+    return measure >= 0 && c.unread < s->rows ? (csv_fail_at_word(s, c.unread, column, NULL), FAILED) : measure;
 }
 
 /* The first column of words alone; -1: none. */

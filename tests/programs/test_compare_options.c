@@ -31,6 +31,7 @@ START_TEST(a_configuration_runs_again)
     } wrong[] = {{"{\"lr\": \"fast\"}", "\"lr\" has a value that the option does not take"},
                  {"{\"epochs\": 2.5}", "\"epochs\" has a value"},
                  {"{\"colour\": 1}", "\"colour\" is not an option"},
+                 {"{\"fold\": 0, \"activation\": \"relu\"}", "config.json: these are options of train: train --config"},
                  {"[]", "expected an object"},
                  {"{\"lr\"", "config.json:1: "}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

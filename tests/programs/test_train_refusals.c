@@ -124,6 +124,9 @@ START_TEST(what_a_kept_run_cannot_have_said_is_refused)
         snprintf(says, sizeof says, "m/config.json: \"%s\" has a value that the option does not take", keys[i]);
         expect_refused(train_run("train", "--resume --out m"), says);
     }
+    temporary_write("compared.json", "{\"code\": \"0\", \"activations\": \"relu\"}", 36);
+    expect_refused(train_run("train", "--config compared.json"),
+                   "compared.json: these are options of compare: compare --config takes them");
 }
 END_TEST
 

@@ -252,6 +252,17 @@ bool options_take_all(const options_program *program, const char *where, json_t 
     return true;
 }
 
+/* The other program that has written this file; NULL: none. */
+static const char *written_by(const options_program *program, const json_t *file)
+{
+    static const char *const writers[][2] = {{"activations", "compare"}, {"activation", "train"}};
+    const char *other = NULL;
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (json_object_get(file, writers[i][0]) && strcmp(program->name, writers[i][1]) != 0)
+            other = writers[i][1];
+    return other;
+}
+
 bool options_load(const options_program *program, const char *path, void *settings, tg_error *error)
 {
     static json_t *file; /* the settings point to its texts */
@@ -266,6 +277,9 @@ bool options_load(const options_program *program, const char *path, void *settin
         return false;
     if (!file || !json_is_object(file))
         return tg_fail(error, "%s:%d: %s", path, file ? 1 : wrong.line, file ? "expected an object" : wrong.text);
+    const char *other = written_by(program, file);
+    if (other)
+        return tg_fail(error, "%s: these are options of %s: %s --config takes them", path, other, other);
     return options_take_all(program, path, file, settings, error);
 }
 

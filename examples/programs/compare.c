@@ -395,6 +395,7 @@ int main(int argc, char **argv)
 {
     static session c;
     tg_error error;
+    argv = options_in_full(experiment_program(), argc, argv);
     if (data_sets_count(argc, argv) > 1)
         return data_sets_compare(argc, argv);
     c.command = options_command(argv);

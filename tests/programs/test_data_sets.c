@@ -51,9 +51,8 @@ END_TEST
 /* Of classes and numbers both have a loss. */
 START_TEST(data_sets_of_two_kinds_count_by_their_losses)
 {
-    expect_fine(train_run("compare",
-                          "--data moons --data sine --data circles --rows 60 --hidden 4 --epochs 1 --seeds 1 "
-                          "--activations relu,tanh --no-plots --out all"));
+    expect_fine(train_run("compare", "--dat moons --data sine --dat=circles --rows 60 --hidden 4 --epochs 1 --seeds 1 "
+                                     "--activations relu,tanh --no-plots --ou all")); /* names may be abbreviated */
     ck_assert_msg(strstr(train_output, "A data set counts by its mean test_loss"), "%s", train_output);
     ck_assert_double_eq(csv_cell("all/ranks.csv", "tanh", "moons"),
                         csv_cell("all/moons/summary.csv", "tanh", "test_loss_mean"));
@@ -94,13 +93,20 @@ START_TEST(what_cannot_be_ranked_is_refused)
     ck_assert(strstr(temporary_text("listed/circles/config.json"), "\"rows\": 70"));
     ck_assert(csv_cell("listed/ranks.csv", "tanh", "moons") ==
               csv_cell("listed/moons/summary.csv", "tanh", "test_accuracy_mean"));
-    expect_refused(train_run("compare", "--data @none.txt"), "--data: there is no such file");
+    expect_refused(train_run("compare", "--data @none.txt"), "--data: there is no file none.txt");
     temporary_write("list.txt", "\n", 1);
     expect_refused(train_run("compare", "--data @list.txt"), "--data: the list is empty");
     expect_refused(train_run("compare", "--data moons --data nowhere.csv --out other"),
                    "there is no file 'nowhere.csv'");
     expect_refused(train_run("compare", "--data moons --data csv:none.csv --out other"),
                    "none.csv: No such file or directory");
+    static const char *const shared[] = {"--data circles", "--activations relu", "--out x", "--meas test_loss",
+                                         "--help"};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        expect_refused(train_run("compare", "--data 'moons %s' --data circles --out other", shared[i]),
+                       "is not an option of one data set");
+    expect_refused(train_run("compare", "--data \"moons --rows '60\" --data circles --out other"),
+                   "a quote opens and never closes");
     expect_refused(train_run("compare", "--data 'moons --rows 60' --data moons --data 'moons  --rows 60' --out other"),
                    "--data: 'moons  --rows 60' is there twice");
     ck_assert(!temporary_exists("other"));

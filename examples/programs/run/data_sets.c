@@ -57,8 +57,9 @@ int data_sets_count(int argc, char *const *argv)
     return count;
 }
 
-/* The next word, of which quotes hold the blanks together and are left out; NULL: there is none. Moves `at` past it. */
-static char *quoted_word(char **at)
+/* The next word, of which quotes hold the blanks together and are left out; NULL: there is none. Moves `at` past it,
+ * and sets `open` if a quote does not end. */
+static char *quoted_word(char **at, bool *open)
 {
     char *word = *at + strspn(*at, " \t"), *to = word, quote = '\0';
     if (!*word)
@@ -70,22 +71,42 @@ static char *quoted_word(char **at)
             quote = **at;
         else
             *to++ = **at;
+    *open |= quote != '\0';
     *at += **at != '\0';
     *to = '\0';
     return word;
 }
 
+/* True for an option that one data set may have for itself: of data, model and training, and the number of seeds. */
+static bool is_of_one(const char *word)
+{
+    char name[NAME];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    const program_option *o = options_find(run_options, name);
+    return (o && o < options_find(run_options, "products") && strcmp(name, "data") != 0) || strcmp(name, "seeds") == 0;
+}
+
 /* Splits the value of --data at the blanks, if options follow the data. */
-static void split_words(data_set *set, const char *value)
+static bool split_words(data_set *set, const char *value, tg_error *error)
 {
     char *copy = memory_checked(strdup(value)), *options = strstr(copy, " --"), *word;
+    bool open = false;
     set->words[set->count++] = copy;
     if (!options)
-        return;
+        return true;
     for (char *end = options++; end > copy && *end == ' '; end--)
         *end = '\0';
-    while (set->count < MOST_WORDS && (word = quoted_word(&options)))
+    while (set->count < MOST_WORDS && (word = quoted_word(&options, &open)))
         set->words[set->count++] = word;
+    if (open)
+        return tg_fail(error, "--data: '%.200s': a quote opens and never closes", value);
+    char **full = options_in_full(experiment_program(), set->count, set->words);
+    memcpy(set->words, full, (size_t)set->count * sizeof *full);
+    free(full);
+    for (int i = 1; i < set->count; i++)
+        if (strncmp(set->words[i], "--", 2) == 0 && !is_of_one(set->words[i] + 2))
+            return tg_fail(error, "--data: '%.200s': %.60s is not an option of one data set", value, set->words[i]);
+    return true;
 }
 
 static bool is_same(const data_set *a, const data_set *b)
@@ -333,7 +354,8 @@ static bool add_set(over_sets *o, const char *value, tg_error *error)
 {
     if (o->sets == MOST_SETS)
         return tg_fail(error, "--data: more than %d data sets", MOST_SETS);
-    split_words(&o->set[o->sets], value);
+    if (!split_words(&o->set[o->sets], value, error))
+        return false;
     name_set(o, o->sets++);
     for (int s = 0; s < o->sets - 1; s++)
         if (is_same(&o->set[s], &o->set[o->sets - 1])) /* it would count twice in the tests */
@@ -347,7 +369,8 @@ static bool add_list(over_sets *o, const char *path, tg_error *error)
     FILE *file = files_read(NULL, path, error);
     char *line = NULL;
     size_t size = 0;
-    bool fine = file || tg_fail(error, "--data: %s", error->text[0] ? error->text : "there is no such file");
+    bool fine = file || tg_fail(error, "--data: %s%.200s", error->text[0] ? error->text : "there is no file ",
+                                error->text[0] ? "" : path);
     while (fine && getline(&line, &size, file) >= 0) {
         line[strcspn(line, "\r\n")] = '\0';
         const char *value = line + strspn(line, " ");

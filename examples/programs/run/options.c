@@ -464,6 +464,38 @@ static bool is_known(const options_program *program, const char *name, size_t le
     return false;
 }
 
+/* The option of which a word such as --lr=1 or --epo has the name or its unambiguous beginning; NULL: none. */
+static const program_option *option_meant(const options_program *program, const char *word)
+{
+    const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+    const program_option *meant = NULL;
+    int count = 0;
+    for (const program_option *o = program->table; length && options_more(o); o++) {
+        if (!o->name || strncmp(o->name, word + 2, length) != 0)
+            continue;
+        if (!o->name[length])
+            return o;
+        meant = o;
+        count++;
+    }
+    return count == 1 ? meant : NULL;
+}
+
+char **options_in_full(const options_program *program, int count, char *const *words)
+{
+    char **full = memory_checked(calloc((size_t)count + 1, sizeof *full));
+    for (int i = 0; i < count; i++)
+        full[i] = words[i];
+    for (int i = 0; i < count && strcmp(words[i], "--") != 0; i++) {
+        const program_option *o = option_meant(program, words[i]);
+        const char *equals = o ? strchr(words[i], '=') : NULL;
+        if (o)
+            full[i] = memory_text("--%s%s", o->name, equals ? equals : "");
+        i += o && o->argument && !equals; /* its value */
+    }
+    return full;
+}
+
 /* Names the option that is meant by one with an s too many, or too few: --activations of compare, --activation of
  * train.
  */

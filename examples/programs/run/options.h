@@ -82,6 +82,10 @@ void options_join(program_option *table, const program_option *more, const char 
  */
 void options_parse(const options_program *program, int argc, char **argv, void *settings);
 
+/* The words of a command line with the names of options in full, where they are abbreviated as getopt_long takes them:
+ * for code that reads them before options_parse. The list lives as long as the program. */
+char **options_in_full(const options_program *program, int count, char *const *words);
+
 /* The number as a record has it, with fifteen digits: settings have no others, so that a run that is repeated from its
  * record has the same numbers. */
 double options_recorded(double value);

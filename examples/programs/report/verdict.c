@@ -297,6 +297,20 @@ static void say_tiers(const char *const names[], const int of[], int count, cons
     }
 }
 
+/* True if a pair differs, and what tiers say of all their pairs in common is less. */
+static bool tiers_hide_difference(const int of[], int count)
+{
+    bool hidden = false;
+    for (int begin = 0, end; begin < count; begin = end) {
+        end = tier_end(of, count, begin);
+        const bool said = begin && common(of, count, 0, begin, end) & VERDICT_DIFFER;
+        for (int j = begin; j < end && !said; j++)
+            for (int i = 0; i < j; i++)
+                hidden |= of[i * count + j] & VERDICT_DIFFER;
+    }
+    return hidden;
+}
+
 /* The groups than which group i is significantly better. */
 static int better_than(const int of[], int count, int i, bool worse[MOST_NAMES])
 {
@@ -356,7 +370,7 @@ static void say_all_weaker(const char *const names[], const int of[], int count,
 static void say_all(const char *const names[], const int of[], int count, const char *pairs,
                     char sentence[VERDICT_SENTENCE])
 {
-    if (any_pair(of, count, false) & VERDICT_DIFFER) {
+    if (tiers_hide_difference(of, count)) {
         say_relations(names, of, count, sentence);
         say_all_weaker(names, of, count, 0, count, pairs, sentence);
     } else if (any_pair(of, count, false) || !say_order(names, of, count, pairs, sentence)) {

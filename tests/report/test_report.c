@@ -512,14 +512,15 @@ START_TEST(few_seeds_that_agree_say_nothing)
 }
 END_TEST
 
-/* "-0.4-0.6" is no interval. R2 is at most 1, and so are its intervals. */
+/* "-0.4-0.6" is no interval. R2 is at most 1, and so are its intervals. One near 0 has no more decimals than its
+ * interval gives a meaning to. */
 START_TEST(an_interval_with_a_negative_end_is_written_with_a_word)
 {
     static const char *const formats[] = {"table", "markdown", "latex"},
-                             *const said[] = {"-0.0250 (-0.5002 to 0.4502)", "-0.0250 (-0.5002 to 0.4502)",
-                                              "$-$0.0250 ($-$0.5002 to 0.4502)"},
-                             *const also[] = {"0.6825 (-0.2542 to 1.0000)", "0.6825 (-0.2542 to 1.0000)",
-                                              "0.6825 ($-$0.2542 to 1.0000)"},
+                             *const said[] = {"-0.025 (-0.500 to 0.450)", "-0.025 (-0.500 to 0.450)",
+                                              "$-$0.025 ($-$0.500 to 0.450)"},
+                             *const also[] = {"0.682 (-0.254 to 1.000)", "0.682 (-0.254 to 1.000)",
+                                              "0.682 ($-$0.254 to 1.000)"},
                              *const loss[] = {"2.00 (1.52-2.48)", "2.00 (1.52-2.48)", "2.00 (1.52--2.48)"};
     static const double r2[2][4] = {{-0.4, 0.3, -0.1, 0.1}, {0.95, -0.2, 0.99, 0.99}},
                         losses[] = {1.625, 2.325, 1.925, 2.125};

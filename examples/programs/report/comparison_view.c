@@ -34,7 +34,7 @@ bool comparison_lacks_runs(const comparison_view *v, const comparison_pair *pair
 }
 
 /* The number of decimals that shows three significant digits of the smallest mean, and with up to two more also two of
- * the smallest margin. */
+ * the smallest margin; not more than three of that margin, which is far larger than an R2 near 0. */
 static int decimals_of(const comparison_view *v, int measure)
 {
     enum { MOST = 6 };
@@ -49,7 +49,8 @@ static int decimals_of(const comparison_view *v, int measure)
     }
     if (!isfinite(mean))
         return 3;
-    const double digits = 2 - floor(log10(mean)), more = isfinite(margin) ? 1 - floor(log10(margin)) : digits;
+    const double of_mean = 2 - floor(log10(mean)), more = isfinite(margin) ? 1 - floor(log10(margin)) : of_mean,
+                 digits = fmin(of_mean, more + 1);
     if (digits > MOST)
         return NUMBER_TINY;
     return (int)fmax(mean < 1e5, fmin(MOST, fmin(digits + 2, fmax(digits, more))));

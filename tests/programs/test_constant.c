@@ -173,8 +173,10 @@ static const struct {
     double more[GROUPS]; /* 0: the constant prediction itself; -1: as good, but right on other rows; -2: and on row 0 */
     const char *said, *unsaid;
 } verdicts[] = {
-    {{0, 0}, "Test accuracy: no net beats the constant prediction, 80.00 % (relu comes nearest: 0.0 points", NULL},
-    {{0, -1}, "no net beats the constant prediction, 80.00 %", "significantly"},
+    {{0, 0},
+     "Test accuracy: no net beats the constant prediction, 80.00 % (relu and gelu come nearest: 0.0 points)",
+     NULL},
+    {{0, -1}, "no net beats the constant prediction, 80.00 %", "net significantly"},
     {{-2, 0},
      "no net significantly beats the constant prediction, 80.00 % (relu, the best: +0.7 points, ",
      "comes nearest"},

@@ -675,6 +675,7 @@ START_TEST(a_difference_on_two_rows_is_one_of_these_samples)
         ck_assert_msg(strstr(text, "significant: Student's t, at 5 %.") && !strstr(text, "Holm"), "%s",
                       text); /* one pair */
         ck_assert_int_eq(strstr(text, "From fewer than 200 rows, here 60, such an interval may hold") != NULL, few);
+        ck_assert_int_eq(strstr(text, "from 120 rows in 91 to 98 %.") != NULL, few); /* no classes, no AUC */
     }
     static const char *const has[] = {"gelu came first; relu is worse on these samples, though perhaps not on others.",
                                       "Row 1 of the data (from 0, as in rows.csv) makes 37 % of the loss of relu, so "
@@ -755,7 +756,7 @@ START_TEST(hints_are_given_where_they_are_due)
     static const char *const hints[] = {
         "Hint: swiglu diverged in 1 of 2 runs; what helps: --norm rms.",
         "Hint: the validation loss still fell in the last epochs of 3 of 4 runs",
-        ("Hint: relu was better than the constant prediction neither in test accuracy nor "
+        ("Hint: relu was better than the constant prediction neither significantly in test accuracy nor "
          "in loss in 1 of 2 runs"),
         "measured on 40 test samples, of which one is 2.5 points"};
     for (int due = 1; due >= 0; due--) {
@@ -781,6 +782,14 @@ START_TEST(hints_are_given_where_they_are_due)
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     fclose(out);
     ck_assert_msg(strstr(text, "measured on 40 test samples.") != NULL, "%s", text);
+    c.about.weighted = false;
+    c.about.redrawn = true;
+    out = tmpfile();
+    comparison_print(&c, "table", out);
+    rewind(out);
+    text[fread(text, 1, sizeof text - 1, out)] = '\0';
+    fclose(out);
+    ck_assert_msg(strstr(text, "measured on 40 test samples in each seed, of which one is 2.5 points:"), "%s", text);
 }
 END_TEST
 

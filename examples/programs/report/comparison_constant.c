@@ -33,13 +33,35 @@ static void say_over(const comparison *c, const comparison_group *group, int mea
         text_add(text, size, "; not significant among %d nets", count);
 }
 
+/* True for groups that do not beat the constant prediction or, with `like`, differ from it by as much in all seeds. */
+static bool is_named(const comparison *c, const comparison_group *group, int measure, const comparison_group *like)
+{
+    if (!like)
+        return !comparison_beats(c, group, measure);
+    const statistics_estimate *of = &group->over[measure].difference, *other = &like->over[measure].difference;
+    return group == like || (of->mean == other->mean && !(of->error > 0) && !(other->error > 0));
+}
+
+/* "relu, gelu and silu"; returns how many these are. */
+static int write_names(const comparison *c, const comparison_group *groups, int count, int measure,
+                       const comparison_group *like, char *names, size_t size)
+{
+    int all = 0, listed = 0;
+    for (int i = 0; i < count; i++)
+        all += is_named(c, &groups[i], measure, like);
+    *names = '\0';
+    for (int i = 0; i < count; i++)
+        if (is_named(c, &groups[i], measure, like) && strlen(names) < size - 80)
+            text_add(names, size, "%s%.*s", list_joint(listed++, all), SHORT(groups[i].name));
+    return all;
+}
+
 void comparison_say_constant(const comparison *c, const comparison_group *groups, int count, int measure, int decimals,
                              char *text, size_t size)
 {
     const comparison_measure *m = &c->measures[measure];
     const comparison_group *from = comparison_with_constant(c, groups, count, measure), *nearest = from;
-    char difference[160], names[512] = "";
-    int beaten = 0, listed = 0;
+    char difference[160], names[512];
     *text = '\0';
     if (!from)
         return;
@@ -47,22 +69,24 @@ void comparison_say_constant(const comparison *c, const comparison_group *groups
         const comparison_group *group = &groups[i];
         const double away = group->over[measure].difference.mean - nearest->over[measure].difference.mean;
         nearest = (m->more_is_better ? away > 0 : away < 0) ? group : nearest;
-        beaten += !comparison_beats(c, group, measure);
     }
     char mean[NUMBER_TEXT];
     number_placed((m->share ? 100 : 1) * from->over[measure].constant.mean, decimals, false, mean);
     const char *percent = m->share ? " %" : "";
+    const int beaten = write_names(c, groups, count, measure, NULL, names, sizeof names);
     if (beaten == count) {
         const comparison_over *over = &nearest->over[measure];
         const bool ahead = m->more_is_better ? over->difference.mean > 0 : over->difference.mean < 0;
+        const int alike = write_names(c, groups, count, measure, nearest, names, sizeof names);
         say_over(c, nearest, measure, decimals, ahead ? count : 0, difference, sizeof difference);
-        snprintf(text, size, "no net %sbeats the constant prediction, %s%s (%.*s%s: %s)", ahead ? "significantly " : "",
-                 mean, percent, SHORT(nearest->name), ahead ? ", the best" : " comes nearest", difference);
+        snprintf(text, size, "no net %sbeats the constant prediction, %s%s (%s%s: %s)", ahead ? "significantly " : "",
+                 mean, percent, names,
+                 ahead       ? ", the best"
+                 : alike > 1 ? " come nearest"
+                             : " comes nearest",
+                 difference);
         return;
     }
-    for (int i = 0; i < count && beaten; i++)
-        if (!comparison_beats(c, &groups[i], measure) && strlen(names) < sizeof names - 80)
-            text_add(names, sizeof names, "%s%.*s", list_joint(listed++, beaten), SHORT(groups[i].name));
     if (beaten)
         snprintf(text, size, "%s %s not significantly beat the constant prediction, %s%s", names,
                  beaten > 1 ? "do" : "does", mean, percent);

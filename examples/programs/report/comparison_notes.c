@@ -103,9 +103,11 @@ static void add_meaning(const comparison_view *v, table *t)
         table_add_note(
             t,
             "From fewer than %d %s, here %zu, such an interval may hold the truth in less than 95 %% of cases: from "
-            "120 "
-            "rows in 85 to 99 %%, least for AUC and F1, with many seeds, and where training sometimes fails.",
-            FEW_ROWS, v->c->about.grouped ? "groups" : "rows", v->c->about.rows);
+            "120 rows in %s.",
+            FEW_ROWS, v->c->about.grouped ? "groups" : "rows", v->c->about.rows,
+            v->c->about.class_names
+                ? "85 to 99 %, least for AUC and F1, with many seeds, and where training sometimes fails"
+                : "91 to 98 %");
     if (v->most > 1 && rows)
         add_without_rows(v, t);
     if (v->most > 1 && says_here(v))

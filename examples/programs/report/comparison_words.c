@@ -57,11 +57,13 @@ static struct comparison_heaviest heavy_row(const comparison_pair pairs[], int c
     return (struct comparison_heaviest){0};
 }
 
-/* A measure on which single rows have less weight: " (--measures test_mae)", or nothing. */
+/* A measure on which single rows have less weight, if it is not shown: ", or judge by --measures test_mae", or nothing. */
 static const char *milder_measure(const comparison *c)
 {
     for (int m = 0; m < c->measure_count; m++)
-        if (strcmp(c->measures[m].name, "test_accuracy") == 0)
+        if (c->measures[m].title)
+            continue;
+        else if (strcmp(c->measures[m].name, "test_accuracy") == 0)
             return ", or judge by --measures test_accuracy";
         else if (strcmp(c->measures[m].name, "test_mae") == 0)
             return ", or judge by --measures test_mae";
@@ -259,18 +261,26 @@ static bool is_lost(const comparison_about *about, const char *group)
     return false;
 }
 
-/* "was better than the constant prediction neither in test accuracy nor in test loss": in what comparison_has_learned
- * compares. */
+/* "was better than the constant prediction neither significantly in test accuracy nor in test loss": in what
+ * comparison_has_learned compares. It asks of shares for more than chance explains. */
 static void write_constant_failure(const comparison *c, char *text, size_t size)
 {
     int known = 0;
+    bool shares = true;
     for (int m = 0; m < c->measure_count; m++)
-        known += comparison_is_beside_constant(c, m);
-    snprintf(text, size, "was %s than the constant prediction%s", known == 1 ? "no better" : "better",
-             known == 1 ? "" : " neither");
+        if (comparison_is_beside_constant(c, m)) {
+            known++;
+            shares &= c->measures[m].share;
+        }
+    snprintf(text, size, "was %s than the constant prediction%s",
+             known > 1 ? "better"
+             : shares  ? "not significantly better"
+                       : "no better",
+             known > 1 ? " neither" : "");
     for (int m = 0, said = 0; m < c->measure_count; m++)
         if (comparison_is_beside_constant(c, m))
-            text_add(text, size, "%s in %.*s", said++ ? " nor" : "", SHORT(c->measures[m].words));
+            text_add(text, size, "%s%s in %.*s", said++ ? " nor" : "",
+                     known > 1 && c->measures[m].share ? " significantly" : "", SHORT(c->measures[m].words));
 }
 
 /* Runs that predict one class for all their test rows. */
@@ -325,8 +335,12 @@ void comparison_add_hints(const comparison_view *v, table *t)
         char points[48] = ""; /* a row is so many of no other measure */
         if (!decides->influence && !v->c->about.weighted)
             snprintf(points, sizeof points, ", of which one is %.1f points", 100. / v->c->test_samples);
-        table_add_verdict(t, "Hint: %s is measured on %d test sample%s%s%s.", decides->words, v->c->test_samples,
-                          plural(v->c->test_samples), points,
+        table_add_verdict(t, "Hint: %s is measured on %d test sample%s%s%s%s.", decides->words, v->c->test_samples,
+                          plural(v->c->test_samples),
+                          !redrawn || v->most < 2 ? ""
+                          : v->folds              ? " in each fold"
+                                                  : " in each seed",
+                          points,
                           redrawn                  ? ": " ADVICE_MORE_SEEDS
                           : v->c->about.fixed_test ? ": " ADVICE_FOLDS
                                                    : "");

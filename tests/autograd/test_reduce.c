@@ -261,6 +261,22 @@ START_TEST(the_gradient_of_logsumexp_is_the_softmax_over_the_same_axes)
 END_TEST
 
 /* The convenience functions permute axes; the operations themselves refuse such axes. */
+/* As in PyTorch. */
+START_TEST(logsumexp_of_a_row_with_infinity_is_infinity_but_with_a_nan_nan)
+{
+    for (int length = 2; length < 40; length++)
+        for (int place = 1; place < length; place++) {
+            double x[40] = {INFINITY};
+            x[place] = -INFINITY;
+            const tg_tensor row = tg_constant(tape, TG_F64, x, TG_SHAPE(length));
+            ck_assert_double_eq(tg_item(tg_logsumexp_over(row, TG_ALL_AXES, false)), INFINITY);
+            x[place] = NAN;
+            const tg_tensor with_nan = tg_constant(tape, TG_F64, x, TG_SHAPE(length));
+            ck_assert(isnan(tg_item(tg_logsumexp_over(with_nan, TG_ALL_AXES, false))));
+        }
+}
+END_TEST
+
 START_TEST(axes_that_an_operation_cannot_reduce_are_refused)
 {
     tg_tensor x = drawn(TG_F32, TG_SHAPE(2, 3, 4));
@@ -304,6 +320,7 @@ Suite *reduce_suite(void)
     tcase_add_test(tests, cumulative_sums_run_along_any_axis_both_ways);
     tcase_add_test(tests, reductions_of_nothing_and_of_scalars_are_defined);
     tcase_add_test(tests, the_gradient_of_logsumexp_is_the_softmax_over_the_same_axes);
+    tcase_add_test(tests, logsumexp_of_a_row_with_infinity_is_infinity_but_with_a_nan_nan);
     tcase_add_test(tests, axes_that_an_operation_cannot_reduce_are_refused);
     tcase_add_test(tests, reductions_that_cannot_be_are_named);
     suite_add_tcase(suite, tests);

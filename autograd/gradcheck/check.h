@@ -195,6 +195,11 @@ static inline tg_dtype tg_check_dtype(const tg_check *c) /* bfloat16 is stored i
 {
     return c->type == TG_GRADCHECK_F64 ? TG_F64 : TG_F32;
 }
+/* The caller's numbers of an input that has no integers. */
+static inline double *tg_check_data_of(const tg_gradcheck_input *input)
+{
+    return input->parameter ? input->parameter->data : (double *)input->data;
+}
 double tg_check_round(const tg_check *c, double x); /* to the type */
 double tg_check_weight(tg_check *c);                /* random, 1/2 to 3/2 in size */
 

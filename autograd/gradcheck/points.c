@@ -126,7 +126,7 @@ static void make_projection(tg_check *c)
     c->projected = tg_check_numbers(c, c->variables);
     c->projected_inputs = tg_check_take(c, c->count, sizeof *c->projected_inputs);
     for (int i = 0; i < c->count; i++)
-        c->projected_inputs[i] = (double *)c->inputs[i].data; /* of those that are fixed */
+        c->projected_inputs[i] = tg_check_data_of(&c->inputs[i]); /* of those that are fixed */
     for (int p = 0; p < c->part_count; p++)
         c->projected_inputs[c->parts[p].input] = c->projected + c->parts[p].offset;
     memcpy(c->caller, project(c, c->caller), (size_t)c->variables * sizeof(double));
@@ -139,8 +139,7 @@ static void make_point(tg_check *c)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         *numbers[i] = tg_check_numbers(c, c->variables);
     for (const tg_check_part *p = c->parts; p < c->parts + c->part_count; p++) {
-        const tg_gradcheck_input *in = &c->inputs[p->input];
-        const double *data = in->parameter ? in->parameter->data : in->data;
+        const double *data = tg_check_data_of(&c->inputs[p->input]);
         for (int64_t i = 0; i < p->size; i++)
             c->caller[p->offset + i] = c->point[p->offset + i] = tg_check_round(c, data[i]);
     }

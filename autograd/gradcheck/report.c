@@ -246,7 +246,7 @@ static void add_inputs(tg_text *text, const tg_check *c)
 {
     for (int i = 0, p = 0; i < c->count; i++) {
         const tg_gradcheck_input *in = &c->inputs[i];
-        const double *data = tg_check_is_varied(in) ? c->point + c->parts[p++].offset : in->data;
+        const double *data = tg_check_is_varied(in) ? c->point + c->parts[p++].offset : tg_check_data_of(in);
         const int64_t size = tg_shape_size(tg_check_shape_of(in));
         char words[128];
         tg_text_add(text, "  %-12s", i == 0 ? "inputs" : "");

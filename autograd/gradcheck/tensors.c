@@ -51,12 +51,14 @@ static void put_inputs(tg_check *c, tg_tape *tape, const double *x)
 static void put_back(tg_check *c)
 {
     const tg_check_tensors *t = c->source;
-    for (int p = 0; t->before && p < c->part_count; p++) {
-        tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
+    for (int i = 0, p = 0; t->before && i < c->count; i++) {
+        tg_parameter *parameter = c->inputs[i].parameter;
+        const tg_check_part *part = tg_check_is_varied(&c->inputs[i]) ? &c->parts[p++] : NULL;
         if (!parameter)
             continue;
-        *parameter = t->before[p];
-        tg_copy_elements(TG_F64, parameter->data, TG_F64, c->caller + c->parts[p].offset, c->parts[p].size);
+        *parameter = t->before[i];
+        if (part)
+            tg_copy_elements(TG_F64, parameter->data, TG_F64, c->caller + part->offset, part->size);
         tg_parameter_changed(parameter);
     }
 }
@@ -169,13 +171,13 @@ static void disturb(tg_check *c, tg_tape *tape)
     tg_tape_clear_error(tape);
 }
 
-/* Buffers of the check for gradients of parameters, so that the user's own are not touched. */
+/* Buffers of the check for gradients of parameters, none for fixed ones, so that the user's own are not touched. */
 static void give_buffers(tg_check *c)
 {
-    for (int p = 0; p < c->part_count; p++) {
-        tg_parameter *parameter = c->inputs[c->parts[p].input].parameter;
+    for (int i = 0; i < c->count; i++) {
+        tg_parameter *parameter = c->inputs[i].parameter;
         if (parameter) {
-            parameter->gradient = tg_check_numbers(c, c->parts[p].size);
+            parameter->gradient = c->inputs[i].fixed ? NULL : tg_check_numbers(c, tg_shape_size(&parameter->shape));
             parameter->has_gradient = false;
         }
     }
@@ -303,10 +305,10 @@ static void open_tensors(tg_check *c)
     tg_tensor **tensors[] = {&t->in, &t->varied, &t->gradients, &t->below, &t->cotangents};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++)
         *tensors[i] = tg_check_take(c, c->count, sizeof(tg_tensor));
-    t->before = tg_check_take(c, c->part_count, sizeof *t->before);
-    for (int p = 0; p < c->part_count; p++)
-        if (c->inputs[c->parts[p].input].parameter)
-            t->before[p] = *c->inputs[c->parts[p].input].parameter;
+    t->before = tg_check_take(c, c->count, sizeof *t->before);
+    for (int i = 0; i < c->count; i++)
+        if (c->inputs[i].parameter)
+            t->before[i] = *c->inputs[i].parameter;
     if (!(t->tape = tg_tape_new()))
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "out of memory");
     const tg_shape output = tg_shape_of(record(c, c->point));

@@ -254,6 +254,44 @@ START_TEST(parameters_are_checked_in_place_and_put_back)
 }
 END_TEST
 
+static void first_is_positive(double *const *inputs, void *user)
+{
+    (void)user;
+    inputs[0][0] = fabs(inputs[0][0]);
+    ck_assert_double_eq(inputs[2][1], -0.75); /* of a parameter that is fixed */
+}
+
+START_TEST(a_fixed_parameter_keeps_its_gradient_and_is_shown_to_a_projection)
+{
+    tg_parameters *set = tg_parameters_new(TG_F64);
+    tg_parameter *weight = tg_parameters_add(set, "weight", TG_SHAPE(2, 3), true),
+                 *bias = tg_parameters_add(set, "bias", TG_SHAPE(2), true);
+    double *gradient = tg_parameters_gradients(set);
+    model m = make_model();
+    for (int i = 0; i < 6; i++)
+        tg_parameter_put(weight, i, m.weight_data[i]);
+    tg_parameter_put(bias, 1, -0.75);
+    for (int i = 0; i < 8; i++)
+        gradient[i] = i;
+    m.weight = *weight;
+    m.bias = *bias;
+    static const int32_t labels[] = {1};
+    const tg_gradcheck_input in[] = {{.name = "x", .shape = TG_SHAPE(1, 3), .data = three},
+                                     {.name = "labels", .shape = TG_SHAPE(1), .integers = labels},
+                                     {.parameter = &m.bias, .fixed = true},
+                                     {.parameter = &m.weight}};
+    const tg_gradcheck_options options[] = {{0}, {.project = first_is_positive}};
+    for (int i = 0; i < 2; i++) {
+        const tg_gradcheck_result result = tg_gradcheck(forward, &m, in, 4, &options[i]);
+        ck_assert_msg(result.passed, "%s", result.why);
+        ck_assert(m.bias.gradient == bias->gradient && m.bias.has_gradient && m.weight.gradient == weight->gradient);
+        for (int k = 0; k < 8; k++)
+            ck_assert_double_eq(gradient[k], k);
+    }
+    tg_parameters_free(set);
+}
+END_TEST
+
 static tg_tensor tanh_of_product(tg_tape *tape, const tg_tensor *in, int count, void *user)
 {
     (void)tape, (void)count, (void)user;
@@ -431,6 +469,7 @@ Suite *gradcheck_suite(void)
     tcase_add_test(tests, in_a_large_input_the_wrong_element_is_found);
     tcase_add_test(tests, the_same_seed_gives_the_same_result);
     tcase_add_test(tests, parameters_are_checked_in_place_and_put_back);
+    tcase_add_test(tests, a_fixed_parameter_keeps_its_gradient_and_is_shown_to_a_projection);
     tcase_add_test(tests, all_parameters_of_a_model_are_checked_in_one_call);
     tcase_add_test(tests, a_large_model_is_checked_along_random_directions);
     tcase_add_test(tests, what_cannot_be_checked_is_refused_with_the_reason);

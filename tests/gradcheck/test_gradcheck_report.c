@@ -91,6 +91,19 @@ START_TEST(of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differenc
 }
 END_TEST
 
+FUNCTION(half_of_a_square_with_another, tg_mul(half_of_a_square(tape, in, count, user), in[1]))
+
+START_TEST(a_fixed_parameter_is_listed_with_its_numbers)
+{
+    double two[] = {3, 5};
+    tg_parameter weight = {.name = "weight", .shape = TG_SHAPE(2), .dtype = TG_F64, .data = two};
+    const tg_gradcheck_input in[] = {{.shape = TG_SHAPE(2), .data = three}, {.parameter = &weight, .fixed = true}};
+    tg_gradcheck_options options = reporting();
+    ck_assert(!tg_gradcheck(half_of_a_square_with_another, NULL, in, 2, &options).passed);
+    assert_reports("weight [2]: 3 5\n");
+}
+END_TEST
+
 START_TEST(from_order_two_on_it_speaks_of_the_derivative_below)
 {
     tg_gradcheck_options options = reporting();
@@ -213,6 +226,7 @@ Suite *gradcheck_report_suite(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, expected_and_found_are_derivatives_without_the_cotangent);
     tcase_add_test(tests, of_a_parameter_it_shows_the_value_that_it_has_and_not_where_differences_moved_it);
+    tcase_add_test(tests, a_fixed_parameter_is_listed_with_its_numbers);
     tcase_add_test(tests, from_order_two_on_it_speaks_of_the_derivative_below);
     tcase_add_test(tests, nothing_is_reported_of_what_is_right_and_a_small_room_is_not_left);
     tcase_add_test(tests, a_result_says_how_much_it_would_have_seen);

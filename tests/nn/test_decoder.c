@@ -114,6 +114,10 @@ START_TEST(what_cannot_be_read_is_refused_and_a_restart_forgets_it)
     ck_assert(!tg_ok(tg_decoder_read(d, ids, 1)));
     tg_decoder_restart(d);
     ck_assert(!tg_ok(tg_decoder_read(d, wrong, 1)));
+    ck_assert_int_eq(tg_decoder_count(d), 0);
+    tg_decoder_restart(d);
+    ck_assert(tg_ok(tg_decoder_read(d, ids, 3)) && !tg_ok(tg_decoder_read(d, wrong, 1)));
+    ck_assert_int_eq(tg_decoder_count(d), 3);
     tg_decoder_restart(d);
     ck_assert(!tg_ok(tg_decoder_read(d, NULL, 1)));
     tg_decoder_restart(d);

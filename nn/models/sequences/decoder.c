@@ -63,7 +63,7 @@ static tg_tensor pass_of(tg_decoder *d, const int32_t *tokens, int64_t count)
     tg_no_grad_begin(d->tape);
     const tg_tensor x = logits_after(d->model, tg_borrow(d->tape, TG_I32, tokens, TG_SHAPE(1, count)), &d->past);
     tg_no_grad_end(d->tape);
-    tg_past_advance(&d->past, count);
+    tg_past_advance(&d->past, tg_ok(x) ? count : 0);
     return x;
 }
 

@@ -93,9 +93,11 @@ int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 
     if (!widths)
         widths = own;
     int count = tg_hidden_count(config->hidden, TG_MLP_HIDDEN);
+    bool gated = tg_activation_is_gated(config->activation);
+    if (size_of(config, count, config->hidden, gated && config->equal_width) > 0x1p62)
+        return -1;
     for (int i = 0; i <= count; i++)
         widths[i] = config->hidden[i];
-    bool gated = tg_activation_is_gated(config->activation);
     if (gated && !config->equal_width)
         fit_widths(config, count, widths);
     int64_t size = (int64_t)size_of(config, count, widths, gated);

@@ -61,7 +61,7 @@ typedef struct tg_mlp_config {
  * some up and some down, so that its number of parameters is as close as possible to that of the plain net of the given
  * widths; with `residual`, neighbouring layers of equal width stay equal. This comparison ignores the parameters of
  * normalisations, which are few and the same for both. The returned number includes them, but not the running
- * statistics of batch norm. -1, with nothing written, for a wrong configuration. */
+ * statistics of batch norm. -1, with nothing written, for a wrong configuration, or for more than 2^62 parameters. */
 int64_t tg_mlp_size(const tg_mlp_config *config, int64_t widths[TG_MLP_HIDDEN + 1]);
 
 /* tg_mlp_new, and all else that every model has: nn/models/models.h. */

@@ -44,6 +44,23 @@ START_TEST(wrong_configurations_are_refused_with_the_reason)
 }
 END_TEST
 
+START_TEST(a_size_beyond_a_whole_number_of_64_bits_is_none)
+{
+    tg_mlp_config huge = {.inputs = 1 << 30, .outputs = 1 << 30, .hidden = {1 << 30, 1 << 30}, .norm = TG_NORM_LAYER};
+    int64_t widths[TG_MLP_HIDDEN + 1] = {-7};
+    ck_assert_int_eq(tg_mlp_size(&huge, widths), 3LL * ((1LL << 60) + (1LL << 30)) + 4 * (1LL << 30));
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 10; i++)
+            huge.hidden[i] = 1 << 30;
+        huge.activation = k ? TG_GEGLU : TG_RELU;
+        huge.equal_width = k == 2;
+        widths[0] = -7;
+        ck_assert_int_eq(tg_mlp_size(&huge, widths), -1);
+        ck_assert_int_eq(widths[0], -7);
+    }
+}
+END_TEST
+
 START_TEST(too_little_memory_gives_null)
 {
     bool reached = true;
@@ -89,6 +106,7 @@ Suite *mlp_refusals_suite(void)
     TCase *tests = tcase_create("mlp_refusals");
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, wrong_configurations_are_refused_with_the_reason);
+    tcase_add_test(tests, a_size_beyond_a_whole_number_of_64_bits_is_none);
     tcase_add_test(tests, too_little_memory_gives_null);
     tcase_add_test(tests, null_is_survived);
     suite_add_tcase(suite, tests);

@@ -246,13 +246,15 @@ tg_tensor tg_tile(tg_tensor x, tg_shape times)
     if (!fits || tg_shape_size(&result) < 0)
         return tg_refuse("tile", x, "%s times is less than 0, too much, or for more than %d axes",
                          tg_shape_text(&times, text, sizeof text), TG_MAX_RANK);
-    for (int i = 0; i < times.rank; i++) {
-        const int axis = shape.rank - times.rank + i;
-        const tg_blocks b = tg_blocks_of(&shape, axis, shape.rank - axis);
-        if (times.dim[i] != 1)
+    for (int empties = 1; empties >= 0; empties--) /* at first, so that nothing is repeated for an empty result */
+        for (int i = 0; i < times.rank; i++) {
+            const int axis = shape.rank - times.rank + i;
+            const tg_blocks b = tg_blocks_of(&shape, axis, shape.rank - axis);
+            if (times.dim[i] == 1 || (times.dim[i] == 0) != empties)
+                continue;
             x = tg_expand(tg_reshape(x, TG_SHAPE(b.outer, 1, b.n)), TG_SHAPE(b.outer, times.dim[i], b.n));
-        shape.dim[axis] = result.dim[axis];
-    }
+            shape.dim[axis] = result.dim[axis];
+        }
     return tg_reshape(x, shape);
 }
 

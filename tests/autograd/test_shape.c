@@ -331,6 +331,9 @@ START_TEST(repeat_doubles_elements_and_tile_the_whole)
     }
     for (int64_t i = 0; i < 24; i++)
         ck_assert_double_eq(tg_at(all, i), (double)(i / 6 % 2 * 3 + i % 3));
+    tg_tensor nothing = tg_tile(x, TG_SHAPE(1LL << 40, 1, 0)); /* repeats nothing on the way */
+    assert_shape(nothing, TG_SHAPE(1LL << 40, 2, 0));
+    ck_assert_ptr_null(tg_tape_error(tape));
     tg_tensor v = drawn(TG_F64, TG_SHAPE(2, 3)), y = tg_tile(v, TG_SHAPE(4, 5)), g;
     ck_assert(tg_grad(&y, 1, &v, 1, NULL, false, &g));
     ck_assert_double_eq(tg_at(g, 3), 20);

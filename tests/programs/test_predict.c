@@ -83,6 +83,7 @@ START_TEST(images_with_labels_have_a_score)
     ck_assert_str_eq(rest_of("50 samples: ", scored), trained);
     expect_fine(train_run("train", "--data idx:images --model autoencoder --hidden 16 --code 4 --epochs 1 --no-plots "
                                    "--out e"));
+    ck_assert_ptr_nonnull(strstr(train_output, ", 64 features; reconstruction of these\n"));
     rest_of("test: ", trained);
     expect_fine(train_run("predict", "--model e --data idx:images > p"));
     ck_assert_str_eq(rest_of("50 samples: ", scored), trained);

@@ -260,6 +260,18 @@ START_TEST(a_folder_of_another_run_is_refused)
 }
 END_TEST
 
+/* The same images under other labels are other data. */
+START_TEST(labels_are_data_too)
+{
+    static const char options[] = "--data idx:images --model mlp --hidden 4 --epochs 1 --no-plots --out o";
+    expect_fine(train_run("train", options));
+    expect_fine(train_run("sh", "-c 'cd images && { head -c 8 train-labels-idx1-ubyte; tail -c +9 "
+                                "train-labels-idx1-ubyte | tr \"\\\\0\\\\1\" \"\\\\1\\\\0\"; } >other && "
+                                "mv other train-labels-idx1-ubyte'"));
+    expect_refused(train_run("train", options), "has results of other data: the file has changed");
+}
+END_TEST
+
 START_TEST(a_record_of_another_run_is_refused_by_study)
 {
     expect_fine(train_run("study", "gelu-mnist --quick --no-plots --only 'relu-dropout0-*' --out o"));
@@ -403,6 +415,7 @@ Suite *run_suite(void)
     tcase_add_test(tests, blocks_may_normalise_after_the_residual_sum);
     tcase_add_test(tests, a_search_is_drawn_over_its_numbers_or_else_its_words);
     tcase_add_loop_test(tests, a_folder_of_another_run_is_refused, 0, 2);
+    tcase_add_test(tests, labels_are_data_too);
     tcase_add_test(tests, a_record_of_another_run_is_refused_by_study);
     tcase_add_test(tests, a_folder_of_an_older_version_goes_on);
     tcase_add_test(tests, a_record_knows_no_options_that_came_later);

@@ -320,6 +320,8 @@ source_sums source_checksums(const run_source *from)
     for (size_t column = 0; data->cells && column < data->columns; column++)
         for (size_t row = 0; dataset_is_used(&data->column[column]) && row < data->rows; row++)
             sums.rows = add_bytes(sums.rows, &data->cells[row * data->columns + column], sizeof *data->cells);
+    if (!data->cells && data->labels)
+        sums.all = add_bytes(sums.all, data->labels, data->rows * sizeof *data->labels);
     sums.rows = data->cells ? sums.rows : sums.all;
     if (from->class_given)
         sums.all = add_bytes(sums.all, from->class_given, data->classes * sizeof *from->class_given);
@@ -471,7 +473,10 @@ void source_describe(const run_spec *s, const run_source *from, const char *spli
     fprintf(out, "%s: %zu row%s, %zu feature%s", data->name, data->rows, plural((long long)data->rows), data->features,
             plural((long long)data->features));
     describe_columns(s, data, out);
-    data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
+    if (source_reconstructs(s))
+        fputs("reconstruction of these", out);
+    else
+        data->task == DATASET_CLASSIFICATION ? describe_classes(data, out) : describe_targets(data, out);
     fprintf(out, "%s\n", guessed ? "; inferred, " ADVICE_TASK : "");
     fprintf(out, "%zu training, %zu validation and %zu test samples.%s%s\n", data->train.rows, data->validation.rows,
             data->test.rows, split ? " " : "", split ? split : "");

@@ -53,7 +53,7 @@ START_TEST(data_sets_of_two_kinds_count_by_their_losses)
 {
     expect_fine(train_run("compare", "--dat moons --data sine --dat=circles --rows 60 --hidden 4 --epochs 1 --seeds 1 "
                                      "--activations relu,tanh --no-plots --ou all")); /* names may be abbreviated */
-    ck_assert_msg(strstr(train_output, "A data set counts by its mean test_loss"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "A data set counts by its mean test loss"), "%s", train_output);
     ck_assert_double_eq(csv_cell("all/ranks.csv", "tanh", "moons"),
                         csv_cell("all/moons/summary.csv", "tanh", "test_loss_mean"));
     ck_assert_double_eq(csv_cell("all/ranks.csv", "tanh", "sine"),

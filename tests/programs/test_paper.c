@@ -158,7 +158,7 @@ START_TEST(several_data_sets_have_a_paper_together)
     ck_assert_ptr_nonnull(strstr(train_output, "in p/: ranks.csv, rank_pairs.csv; paper/\n"));
     ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/methods.txt"), "Data. 2 data sets: moons, circles."));
     ck_assert_ptr_nonnull(strstr(temporary_text("p/paper/table.tex"), "\nactivation & mean rank & best on & $\\Delta$ "
-                                                                      "test\\_accuracy & p & better"));
+                                                                      "test accuracy & p & better"));
     ck_assert(temporary_exists("p/moons/paper/methods.txt") && temporary_exists("p/circles/paper/table.tex"));
 }
 END_TEST

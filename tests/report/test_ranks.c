@@ -31,6 +31,9 @@ START_TEST(mean_ranks_share_ties)
     ranks_mean(&(ranks_scores){other, 7, 4, true}, mean);
     for (int f = 0; f < 4; f++)
         ck_assert_double_eq_tol(mean[f], wanted[f], 1e-14);
+    static const double turns[] = {2, 1, 3, 1, 3, 2, 1, 2, 3, 3, 2, 1, 3, 1, 2, 3, 2, 1, 2, 3, 1, 1, 3, 2, 2, 1, 3};
+    ranks_mean(&(ranks_scores){turns, 9, 3, true}, mean); /* all have the sum 18, in another order */
+    ck_assert(mean[0] == 2 && mean[1] == 2 && mean[2] == 2);
 }
 END_TEST
 

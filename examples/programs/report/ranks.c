@@ -31,8 +31,10 @@ void ranks_mean(const ranks_scores *of, double mean[])
     for (size_t s = 0; s < of->sets; s++) {
         rank_set(of, s, room, twice);
         for (size_t f = 0; f < of->forms; f++)
-            mean[f] += 0.5 * (double)twice[f] / (double)of->sets;
+            mean[f] += 0.5 * (double)twice[f]; /* exact, so equal sums stay equal */
     }
+    for (size_t f = 0; f < of->forms; f++)
+        mean[f] /= (double)of->sets;
     free(room);
     free(twice);
 }

@@ -165,7 +165,7 @@ static void add_verdict(const ranks_answer *a, table *t)
     const ranks_question *q = &a->q;
     char names[500] = "", beaten[500], before[500], rest[1100] = "";
     size_t best = 0;
-    while (best < q->forms && a->mean[a->order[best]] - a->mean[a->order[0]] < 1e-9)
+    while (best < q->forms && a->mean[a->order[best]] == a->mean[a->order[0]])
         best++;
     for (size_t i = 0; i < best; i++)
         text_add(names, sizeof names, "%s%s", list_joint((int)i, (int)best), q->form[a->order[i]]);

@@ -142,6 +142,9 @@ void runlog_print_best(const runlog *log, const char *format, FILE *out);
 void runlog_print_results(const runlog *log, const char *format, FILE *out);
 void runlog_print_definitions(const runlog *log, const char *format, FILE *out);
 
+/* A measure's name in sentences: "test loss" of "test_loss". */
+const char *runlog_measure_words(const char *name);
+
 /* True if every name of a list of measures is one; NULL is. Otherwise false and one line with all names. */
 bool runlog_check_measures(const char *names, tg_error *error);
 

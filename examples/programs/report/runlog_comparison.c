@@ -84,6 +84,14 @@ bool runlog_check_measures(const char *names, tg_error *error)
     return true;
 }
 
+const char *runlog_measure_words(const char *name)
+{
+    for (const struct kind *k = kinds; k < kinds + sizeof kinds / sizeof *kinds; k++)
+        if (k->words && strcmp(k->name, name) == 0)
+            return k->words;
+    return name;
+}
+
 /* What a measure is for, if the data is something else; NULL if there is the measure. */
 static const char *misses(const runlog_about *about, const struct kind *k)
 {

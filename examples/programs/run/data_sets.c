@@ -287,7 +287,7 @@ static bool show(over_sets *o, tg_error *error)
         form[f] = o->form[f];
     for (int i = 0; i < o->sets * o->forms; i++) /* the rows were as long as they may be */
         o->score[i] = o->score[i / o->forms * MOST_FORMS + i % o->forms];
-    const ranks_question question = {.measure = o->measure,
+    const ranks_question question = {.measure = runlog_measure_words(o->measure),
                                      .direction = direction_of(o->measure, o->more, o->less),
                                      .sets = (size_t)o->sets,
                                      .forms = (size_t)o->forms,

@@ -300,7 +300,7 @@ static const char *cell_of(runs_file *to, const csv_source *s, size_t row, int c
     return keep_name(to, text, strlen(text));
 }
 
-/* The run of a row: by its seed, by its name's seed, or the next of its group. */
+/* The run of a row: by its seed, by its name's seed, or the next of its group, or of its group and fold. */
 static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_t row)
 {
     char number[40], file[FILE_NAME];
@@ -309,11 +309,12 @@ static int run_of_row(runs_file *to, const csv_source *s, const places *p, size_
                *seed = split_seed(name, &length), *fold = p->fold >= 0 ? cell_of(to, s, row, p->fold) : "";
     if (p->seed >= 0)
         return find_run(to, name, strlen(name), cell_of(to, s, row, p->seed), fold);
-    if (!seed && p->step < 0) { /* the next of its group */
-        to->numbered = true;
+    if (!seed && p->step < 0) {
+        const int of_fold = texts_number(&to->folds, fold, strlen(fold));
         int place = 1;
         for (int i = 0; i < to->c.run_count; i++)
-            place += strcmp(to->c.runs[i].group, name) == 0;
+            place += strcmp(to->c.runs[i].group, name) == 0 && to->c.runs[i].fold == of_fold;
+        to->numbered |= p->fold < 0 || place > 1;
         snprintf(number, sizeof number, "%d", place);
         seed = number;
     }

@@ -512,7 +512,7 @@ def check_sentences(printed, found, judged, margin_of, pairs):
         of = [c for key, c in found.items() if key[0] == measure]
         words = measure.replace("best_val_", "validation ").replace("_", " ").capitalize()
         direction = "more" if more_is_better(measure) else "less"
-        said = [s for s in lines if s.startswith("%s (%s is better), " % (words, direction))]
+        said = [s for s in lines if s.startswith(tuple("%s (%s is better), " % (start, direction) for start in (words, measure)))]
         if all(c["pairs"] > 1 for c in of):
             expect(len(said) == 1, "no answer, or several, on", words)
             plain_words = not any(word in said[0].split(": ", 1)[1] for word in ("worse", "better", "best", ", then "))

@@ -227,6 +227,17 @@ START_TEST(what_is_said_of_runs)
          {"test_acc %", "Hint: b diverged, or lacks a measure, in 1 of 2 runs."},
          {NULL}},
         {"method,loss\na,0.5\na,0.6\nb,0.7\nb,0.75\n", {"paired in their order", "b against a: "}, {NULL}},
+        /* folds are paired by their names, in any order */
+        {"method,fold,loss\na,1,0.5\na,2,0.6\na,3,0.9\nb,3,1\nb,1,0.7\nb,2,0.75\n",
+         {"b against a: loss +0.15 (+22 %", "over 3 folds; folds share most training samples."},
+         {"paired in their order", "of all seeds"}},
+        {"method,fold,loss\na,1,0.5\na,2,0.6\na,1,0.9\nb,2,1\nb,1,0.7\nb,1,0.75\n",
+         {"paired in their order", "of 3 folds"},
+         {NULL}},
+        /* one without a mean is not called alike */
+        {"group,seed,loss\na,1,0.5\na,2,0.51\na,3,0.52\nb,1,0.3\nb,2,nan\nb,3,0.3\nc,1,0.2\nc,2,0.21\nc,3,0.22\n",
+         {"loss (less is better), 3 seeds, without b: c came first; a was worse"},
+         {"told apart"}},
         /* an accuracy is in percent, by whole words of its name */
         {"group,seed,accumulated_loss,vaccines\na,1,0.1,0.5\na,2,0.2,0.4\nb,1,0.3,0.6\nb,2,0.4,0.7\n",
          {"vaccines: no verdict", "b against a: accumulated_loss +0.2"},
@@ -433,10 +444,10 @@ START_TEST(the_verdict_on_a_measure_has_its_direction)
     write_text("mcc.csv",
                "activation,seed,mcc\nrelu,1,0.50\nrelu,2,0.52\nrelu,3,0.49\ngelu,1,0.70\ngelu,2,0.71\ngelu,3,0.69\n");
     expect_fine(train_run("compare", "--runs mcc.csv"));
-    ck_assert_msg(strstr(train_output, "Mcc (more is better), 3 seeds: gelu is best; relu is worse."), "%s",
+    ck_assert_msg(strstr(train_output, "mcc (more is better), 3 seeds: gelu is best; relu is worse."), "%s",
                   train_output);
     expect_fine(train_run("compare", "--runs mcc.csv --less-is-better mcc"));
-    ck_assert_msg(strstr(train_output, "Mcc (less is better), 3 seeds: relu is best; gelu is worse."), "%s",
+    ck_assert_msg(strstr(train_output, "mcc (less is better), 3 seeds: relu is best; gelu is worse."), "%s",
                   train_output);
 }
 END_TEST
@@ -454,7 +465,7 @@ START_TEST(an_unknown_direction_gets_means_and_no_verdict)
             !strstr(train_output, (const char *[]){"best;", "b against a", "p = ", "worse", "diff", "large"}[i]), "%s",
             train_output);
     expect_fine(train_run("compare", "--runs u.csv --more-is-better steering"));
-    ck_assert_msg(strstr(train_output, "Steering (more is better), 3 seeds: b is best"), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "steering (more is better), 3 seeds: b is best"), "%s", train_output);
     expect_refused(train_run("compare", "--runs u.csv --more-is-better other"),
                    "--more-is-better: u.csv has no column of numbers called 'other'");
     expect_refused(train_run("compare", "--runs u.csv --more-is-better steering --less-is-better a,steering"),
@@ -472,7 +483,7 @@ START_TEST(groups_with_other_seeds_are_ordered_by_the_seeds_that_both_have)
                                "b,1,0.50\nb,2,0.51\nb,3,0.52\nb,4,0.53\nb,7,0.90\nb,8,0.91\n";
     write_text("m.csv", rows);
     expect_fine(train_run("compare", "--runs m.csv"));
-    ck_assert_msg(strstr(train_output, "Accuracy (more is better), 4 seeds: a is best; b is worse."), "%s",
+    ck_assert_msg(strstr(train_output, "accuracy (more is better), 4 seeds: a is best; b is worse."), "%s",
                   train_output);
     ck_assert_msg(strstr(train_output, "worse in 4 of 4 seeds: significant"), "%s", train_output);
     ck_assert_msg(strstr(train_output, "seed by seed, where both have a run"), "%s", train_output);
@@ -485,7 +496,7 @@ START_TEST(groups_with_other_seeds_are_ordered_by_the_seeds_that_both_have)
                 fprintf(cycle, "%c,%d,%g\n", "abc"[g], seed, (g == (seed + 1) % 3 ? 1.5 : 1) + 0.01 * (seed * g % 4));
     fclose(cycle);
     expect_fine(train_run("compare", "--runs cycle.csv"));
-    ck_assert_msg(strstr(train_output, "Loss (less is better), 3 seeds: runs are missing, and pairs differ in their "
+    ck_assert_msg(strstr(train_output, "loss (less is better), 3 seeds: runs are missing, and pairs differ in their "
                                        "order: see them below."),
                   "%s", train_output);
     write_text("n.csv", "group,seed,accuracy\na,1,0.5\na,2,0.51\nb,3,0.6\nb,4,0.61\n");

@@ -146,11 +146,20 @@ static double sorted_by(const comparison_view *v, int measure, const comparison_
     return others && comparison_lacks_runs(v, pairs) ? sum / others : mean;
 }
 
+/* A name that is that of a column stays as it is: "mcc", not "Mcc". */
+static char first_letter(const comparison_measure *m)
+{
+    return strcmp(m->words, m->name) == 0 ? *m->words : (char)toupper((unsigned char)*m->words);
+}
+
 /* The sentence on one measure; false if there is nothing to say. */
 static bool write_answer(const comparison_view *v, int measure, const comparison_pair *pairs, char *answer, size_t size)
 {
     const comparison_measure *m = &v->c->measures[measure];
-    if (v->count < 2 || v->least < 2)
+    int count = 0; /* a group without a mean is not compared */
+    for (int i = 0; i < v->count; i++)
+        count += !isnan(v->groups[i].of[measure].value.mean);
+    if (count < 2 || v->least < 2)
         return false;
     const bool lacks = comparison_lacks_runs(v, pairs);
     ranked *order = memory_checked(calloc((size_t)v->count, sizeof *order));
@@ -168,7 +177,9 @@ static bool write_answer(const comparison_view *v, int measure, const comparison
     for (int i = 0; i < v->pair_count; i++) {
         const comparison_pair *p = &pairs[i];
         const int a = place[p->a], b = place[p->b];
-        of[(a < b ? a : b) * v->count + (a < b ? b : a)] = comparison_relation(p);
+        if (a >= count || b >= count)
+            continue;
+        of[(a < b ? a : b) * count + (a < b ? b : a)] = comparison_relation(p);
         ordered &= !lacks || !comparison_relation(p) ||
                    (a < b) == (m->more_is_better ? p->difference.mean < 0 : p->difference.mean > 0);
         if (!isnan(p->difference.mean)) {
@@ -176,15 +187,19 @@ static bool write_answer(const comparison_view *v, int measure, const comparison
             most = p->pairs > most ? p->pairs : most;
         }
     }
-    char sentence[VERDICT_SENTENCE] = "runs are missing, and pairs differ in their order: see them below", runs[32];
+    char sentence[VERDICT_SENTENCE] = "runs are missing, and pairs differ in their order: see them below", runs[32],
+         without[400] = "";
     if (least == most)
         snprintf(runs, sizeof runs, "%d %s", least, comparison_pairs_word(v));
     else
         snprintf(runs, sizeof runs, "%d to %d %s", least, most, comparison_pairs_word(v));
     if (ordered)
-        verdict_headline(names, of, v->count, runs, sentence);
-    snprintf(answer, size, "%c%.*s (%s is better), %s: %s.", toupper((unsigned char)*m->words),
-             plain_length(m->words + 1, 64), m->words + 1, m->more_is_better ? "more" : "less", runs, sentence);
+        verdict_headline(names, of, count, runs, sentence);
+    for (int i = count; i < v->count; i++)
+        text_add(without, sizeof without, "%s%.*s", i > count ? list_joint(i - count, v->count - count) : ", without ",
+                 SHORT(names[i]));
+    snprintf(answer, size, "%c%.*s (%s is better), %s%s: %s.", first_letter(m), plain_length(m->words + 1, 64),
+             m->words + 1, m->more_is_better ? "more" : "less", runs, without, sentence);
     free(order);
     free(names);
     free(of);

@@ -736,7 +736,7 @@ class Commands:
         if len(order) < 2:
             expect("comes first" not in said, "'%s' where one scale is compared" % said)
         elif len(runs) == 1:
-            expect("%s comes first at each of %d initial scales." % (runs[0][0], len(order)) in said, "'%s' and not %s at all %d" % (
+            expect("%s comes first at each of %d initial scales, perhaps by chance." % (runs[0][0], len(order)) in said, "'%s' and not %s at all %d" % (
                 said, runs[0][0], len(order)))
         else:
             words = ", ".join("%s comes first at %s" % (first, " and ".join("%g" % scale for scale in scales))

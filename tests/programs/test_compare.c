@@ -95,6 +95,7 @@ START_TEST(several_models_are_compared_like_activations)
     expect_fine(train_run("compare", "--data glyphs --rows 200 --model mlp,convnet --activations relu,silu --epochs 1 "
                                      "--seeds 2 --no-plots --out both"));
     ck_assert_msg(strstr(train_output, "convnet-silu against mlp-relu: "), "%s", train_output);
+    ck_assert_msg(strstr(train_output, "\nmodel ") && !strstr(train_output, "\nactivation "), "%s", train_output);
     ck_assert(temporary_exists("both/runs/convnet-silu-seed2"));
     ck_assert_double_gt(csv_cell("both/summary.csv", "convnet-relu", "parameters"), 0);
     expect_fine(train_run("compare", "--config both/config.json --seeds 1 --out again"));

@@ -36,6 +36,7 @@ typedef struct comparison_measure {
 
 /* What is known of all runs together. What it points to lives as long as the comparison. */
 typedef struct comparison_about {
+    const char *kind;   /* what the groups are, in the heading of their column; NULL: `group` of the comparison */
     const char *note;   /* below the table: the source of the numbers; may be NULL */
     const char *remedy; /* advice against divergence; may be NULL */
     /* Groups whose activation is not finite everywhere, which no remedy mends; NULL ends them; may be NULL. */

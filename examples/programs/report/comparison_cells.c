@@ -98,7 +98,7 @@ static void add_columns(const comparison_view *v, table *t)
 {
     const comparison *c = v->c;
     char better[256];
-    table_add_column(t, &(table_column){.name = c->group});
+    table_add_column(t, &(table_column){.name = c->about.kind ? c->about.kind : c->group, .csv = c->group});
     for (int m = 0; m < c->measure_count; m++)
         if (c->measures[m].title)
             add_measure_columns(v, t, &c->measures[m]);

@@ -186,8 +186,8 @@ static void write_order(const runlog *log, FILE *words)
         last = first >= 0 ? first : last;
     }
     if (count > 1 && !changes)
-        fprintf(words, " By validation %s comes first at each of %d initial scales.", log->activations.list[last],
-                count);
+        fprintf(words, " By validation %s comes first at each of %d initial scales, perhaps by chance.",
+                log->activations.list[last], count);
     last = -1;
     if (count > 1 && changes)
         fputs(" Which one is first by validation differs between initial scales, perhaps by chance:", words);

@@ -147,6 +147,7 @@ runlog_about experiment_about(const experiment *e)
                         : tested                                  ? "test_loss"
                                                                   : "best_val_loss";
     runlog_about about = source_about(s, &e->from);
+    about.compared.kind = e->model_count > 1 ? "model" : NULL;
     about.compared.note = e->from.is_text ? units_of(&e->from.letters) : split_of(e);
     about.compared.remedy = e->search.on[0] ? NULL : ADVICE_SEARCH_RATE;
     about.compared.lost = e->lost;

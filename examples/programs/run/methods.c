@@ -126,10 +126,10 @@ void methods_print(const experiment *e, const char *command, FILE *to)
     fprintf(to, "Seed%s %d", plural(seeds), first);
     if (seeds > 1)
         fprintf(to, " to %d", first + seeds - 1);
-    fputs(
-        ": a seed has the same samples in the same order for all activations and, where shapes agree, the same initial "
-        "weights. ",
-        to);
+    fprintf(to,
+            ": a seed has the same samples in the same order for all %s and, where shapes agree, the same initial "
+            "weights. ",
+            e->model_count > 1 ? "models" : "activations");
     put_epoch(&s, to);
     put_search(e, to);
     methods_print_software(command, to);

@@ -1,9 +1,8 @@
 /* A multi-layer perceptron learns to invent names, character by character (Bengio and others, JMLR 3, 2003).
  *
- *     names [WORDS [EPOCHS]]        a file with one word per line; without one, the names of this library's functions
+ *     names [WORDS [EPOCHS]]        a file with an ASCII word per line; without one, the names of this library's functions
  *
- * A tenth of the words is held out. The model predicts a character from the CONTEXT characters before it; a newline
- * stands before and after each word. */
+ * A tenth of the words is held out. The CONTEXT characters before a character predict it; newlines enclose a word. */
 #include <ctype.h>
 #include <glob.h>
 #include <math.h>
@@ -15,12 +14,13 @@
 enum { LETTERS = 128, CONTEXT = 8, MOST_WORDS = 200000, LONGEST = 40, END = '\n' };
 
 static char words[MOST_WORDS][LONGEST];
-static int word_count;
+static int word_count, foreign; /* foreign: not 0 if a letter is not of ASCII */
 
 static bool read_words(FILE *file)
 {
     while (word_count < MOST_WORDS && fscanf(file, " %39[^\r\n]%*[^\r\n]", words[word_count]) != EOF)
-        word_count++; /* a longer line is cut */
+        for (const char *letter = words[word_count++]; *letter; letter++) /* a longer line is cut */
+            foreign |= *letter & 128;
     return !ferror(file);
 }
 
@@ -64,7 +64,7 @@ static letters letters_of(int first, int last)
             window[i] = END;
         for (const char *letter = words[w];; letter++) {
             memcpy(l.before[row], window, sizeof window);
-            l.next[row] = *letter ? *letter & 127 : END;
+            l.next[row] = *letter ? *letter : END;
             memmove(window, window + 1, sizeof window - sizeof *window);
             window[CONTEXT - 1] = l.next[row++];
             if (!*letter)
@@ -120,8 +120,8 @@ int main(int argc, char **argv)
         return perror(argv[1]), 2;
     if (argc == 1)
         read_functions(); /* in tapegrad's folder */
-    if (word_count < 20 || epochs < 1)
-        return fprintf(help ? stdout : stderr, "usage: names [WORDS [EPOCHS]], with 20 words or more, one per line\n"),
+    if (word_count < 20 || foreign || epochs < 1 || argc > 3)
+        return fprintf(help ? stdout : stderr, "usage: names [WORDS [EPOCHS]], 20 words of ASCII or more, in lines\n"),
                help ? 0 : 2;
     tg_rng rng = tg_rng_seed(1);
     for (int w = word_count - 1; w > 0; w--) { /* shuffles the words; the last tenth is held out */

@@ -93,6 +93,10 @@ START_TEST(names_learns_syllables_and_invents_words)
                   out); /* log 4 for a syllable's first character, else 0 */
     ck_assert_int_eq(run_there("names", "nowhere"), 2);
     ck_assert_str_eq(temporary_text("out"), "nowhere: No such file or directory\n");
+    ck_assert_int_eq(run_there("names", "words 1 2"), 2);
+    memcpy(words + length - 6, "\303\244hr", 4); /* was read as C$hr */
+    temporary_write("umlauts", words, length);
+    ck_assert_int_eq(run_there("names", "umlauts 1"), 2);
     temporary_write("words", words, 1000); /* fewer steps than a long run's warm-up has */
     ck_assert_msg(run_there("names", "words 1") == 0, "%s", temporary_text("out"));
 }

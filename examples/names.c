@@ -1,6 +1,6 @@
 /* A multi-layer perceptron learns to invent names, character by character (Bengio and others, JMLR 3, 2003).
  *
- *     names [WORDS [EPOCHS]]        a file with an ASCII word per line; without one, the names of this library's functions
+ *     names [WORDS [EPOCHS]]    a file with an ASCII word per line; without one, this library's functions
  *
  * A tenth of the words is held out. The CONTEXT characters before a character predict it; newlines enclose a word. */
 #include <ctype.h>

@@ -13,6 +13,7 @@ typedef struct settings {
     double from, to;
     int points, moments;
     bool no_plots;
+    options_given given;
 } settings;
 
 #define AT(member) offsetof(settings, member)
@@ -22,7 +23,8 @@ static const program_option options[] = {
     {"from", "X", "left end", OPTION_REAL, AT(from), -1e6, 1e6},
     {"to", "X", "right end", OPTION_REAL, AT(to), -1e6, 1e6},
     {"points", "N", "points between the ends, both included", OPTION_INT, AT(points), 2, 10e6},
-    {"formula", "TEXT", "show this activation too, such as \"mine: x sigmoid(1.5 x)\"", OPTION_TEXT, AT(formula)},
+    {"formula", "TEXT", "show these too: \"mine: x sigmoid(1.5 x), gate: u tanh(v)\"", OPTION_TEXT, AT(formula),
+     .once = OPTIONS_ONE_LIST},
     {"no-plots", NULL, "draw nothing", OPTION_FLAG, AT(no_plots)},
     {"moments", "WIDTH",
      "instead, print the second moments of signals and gradients in nets of this width at the start", OPTION_INT,
@@ -34,6 +36,7 @@ static const options_program program = {
     .about = "Shows the formula, values, first derivatives and minimum of every activation, and the errors of GELU's "
              "approximations. All in double precision.",
     .table = options,
+    .given_offset = offsetof(settings, given),
     .after = "Example: activations --from -4 --to 4 --out results\n"
              "activations --formula \"mine: x sigmoid(1.5 x)\""};
 
@@ -322,14 +325,31 @@ static int write_and_draw(const settings *s, tg_tape *tape)
     return outcome == PLOTS_INTERRUPTED ? signals_status() : outcome == PLOTS_FAILED;
 }
 
+/* Adds a list of formulas to the activations. */
+static bool add_formulas(const char *list, tg_error *error)
+{
+    char word[TG_FORMULA_LENGTH + 1];
+    tg_activation added;
+    tg_error wrong;
+    while (net_next_activation(&list, word, sizeof word))
+        if (!tg_activation_read(word, &added, &wrong))
+            return tg_fail(error, "'%.100s': %s", word, wrong.text);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const of_curves[] = {"from", "to", "points", "out", "no-plots", NULL};
     settings s = {.out = "results", .from = -4, .to = 4, .points = 801};
     tg_error error;
     options_parse(&program, argc, argv, &s);
-    tg_activation added;
-    if (s.formula && !tg_activation_read(s.formula, &added, &error)) {
+    if (!add_formulas(s.formula, &error)) {
         terminal_say("activations", "--formula", error.text);
+        return 2;
+    }
+    if (s.moments && options_first(&s.given, of_curves)) {
+        fprintf(stderr, "activations: --%s is not for --moments, which draws nothing\n",
+                options_first(&s.given, of_curves));
         return 2;
     }
     if (s.from >= s.to) {

@@ -34,7 +34,7 @@ static const program_option options[] = {
     {"formula", "TEXT",
      "an activation as a formula, such as 'x sigmoid(b x), b = 1': by x and by its trained numbers; without names, it "
      "alone is checked (docs/formulas.md)",
-     OPTION_TEXT, offsetof(settings, formula)},
+     OPTION_TEXT, offsetof(settings, formula), .once = OPTIONS_ONE},
     {"products", "WHOSE", "matrix products: our own or OpenBLAS's; as TG_PRODUCTS says without it", OPTION_CHOICE,
      offsetof(settings, products), .choices = spec_products},
     {"command", "COMMAND",

@@ -41,7 +41,7 @@ static const program_option options[] = {
     {"data", "SPEC",
      "FILE, a table, of images or of pairs; or idx:DIR (the test images of MNIST's files); csv:- and pairs:- read "
      "standard input",
-     OPTION_TEXT, AT(data)},
+     OPTION_TEXT, AT(data), .once = OPTIONS_ONE},
     {"header", "WHETHER", "whether a CSV file's first line names the columns", OPTION_CHOICE, AT(header),
      .choices = spec_headers},
     {"unknown", "HOW",

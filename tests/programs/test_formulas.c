@@ -94,7 +94,14 @@ START_TEST(a_formula_is_shown_beside_its_built_in_twin)
     ck_assert_msg(twin && mine, "%s", train_output);
     ck_assert_ptr_nonnull(strstr(train_output, "\nmine              mine: max(0, x)^2\n"));
     ck_assert_ptr_nonnull(strstr(temporary_text("shown/activations.csv"), "\nformula mine,4,16,8\n"));
-    expect_refused(train_run("activations", "--formula 'x +'"), "--formula: column 4, at the end: expected a number");
+    expect_refused(train_run("activations", "--formula 'x +'"),
+                   "--formula: 'x +': column 4, at the end: expected a number");
+    expect_fine(train_run("activations", "--no-plots --out shown --formula 'one: b x, b = 2, two: x tanh(x)'"));
+    ck_assert(strstr(temporary_text("shown/activations.csv"), "\nformula one,4,8,2\n") &&
+              strstr(temporary_text("shown/activations.csv"), "\nformula two,4,"));
+    expect_refused(train_run("activations", "--formula x^2 --formula x^3"),
+                   "--formula is given twice: it takes one list, with commas between");
+    expect_refused(train_run("activations", "--moments 8 --points 5"), "--points is not for --moments");
 }
 END_TEST
 

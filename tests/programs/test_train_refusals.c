@@ -66,6 +66,8 @@ START_TEST(wrong_options_are_told_in_a_line)
          "groups of a gated activation need equal_width; choose --gated width"},
         {"--data idx:images --model vit --patch 4 --heads 7", "positive, 2^30 at most, and divide by the heads\n"},
         {"--data csv:train.csv --ignore a --categorical a", "column 'a' is ignored"},
+        {"--data csv:train.csv --data csv:price.csv", "--data is given twice: it takes one\n"},
+        {"--data csv:train.csv --ignore a --ign b", "--ignore is given twice: it takes one list, with commas between"},
         {"--data csv:train.csv --activation relu --gated width", "--gated: relu is not gated"},
         {"--data idx:images --model vit --patch 4 --activation swiglu --gated width",
          "--gated width: gated feed-forward layers of a vit always have as many parameters as plain ones"},

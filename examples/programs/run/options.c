@@ -13,6 +13,7 @@ enum { FIRST_KEY = 1000, HELP_ALL = FIRST_KEY - 1, HELP_SIZE = 700, FEW = 8 /* c
 typedef struct reading {
     const options_program *program;
     char *settings;
+    bool seen[OPTIONS_MOST]; /* [place in the table]: given already */
 } reading;
 
 /* ---- a table ---- */
@@ -309,13 +310,16 @@ static void list_options(const options_program *program, const void *settings, b
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    const reading *r = state->input;
+    reading *r = state->input;
     if (key == HELP_ALL) {
         list_options(r->program, r->settings, true);
         argp_state_help(state, state->out_stream, ARGP_HELP_STD_HELP);
     }
     if (key >= FIRST_KEY && key < FIRST_KEY + OPTIONS_MOST) {
         const program_option *o = &r->program->table[key - FIRST_KEY];
+        if (o->once && r->seen[key - FIRST_KEY])
+            argp_failure(state, 2, 0, "--%s is given twice: %s", o->name, o->once);
+        r->seen[key - FIRST_KEY] = true;
         if (!options_set(o, r->settings, argument))
             refuse(state, o, argument);
         options_given *given = given_in(r->program, r->settings);
@@ -537,7 +541,7 @@ void options_parse(const options_program *program, int argc, char **argv, void *
     const struct argp argp = {.options = listed, .parser = parse, .args_doc = program->words, .doc = about};
     char *program_name = argv[0];
     argv[0] = (char *)(size_t)called_name(); /* messages begin with it */
-    const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){program, settings});
+    const int failure = argp_parse(&argp, argc, argv, 0, NULL, &(reading){.program = program, .settings = settings});
     if (failure) {
         fprintf(stderr, "%s: the options cannot be read: %s\n", program->name, strerror(failure));
         exit(1);

@@ -31,6 +31,9 @@ typedef enum option_type {
     OPTION_GROUP,  /* not an option: `help` is the heading of the options that follow */
 } option_type;
 
+#define OPTIONS_ONE      "it takes one"
+#define OPTIONS_ONE_LIST "it takes one list, with commas between"
+
 typedef struct program_option {
     const char *name;     /* without the dashes; NULL in a group's line */
     const char *argument; /* name of its argument in --help; NULL for a flag */
@@ -41,6 +44,7 @@ typedef struct program_option {
     const char *const *choices; /* for a text, values that --help lists; its reader checks them */
     bool list;                  /* const char *: one number or choice, or several different ones with commas between */
     const char *word;           /* a list may be this word instead, or a real number, NaN then; NULL: none */
+    const char *once;           /* refused when it is given twice, with this advice; NULL: the last one counts */
     /* Which optimisers use the option, for --help: "sgd and rmsprop"; NULL: all. */
     const char *(*users)(const char *name);
 } program_option;

@@ -120,10 +120,11 @@ double tg_writer_word(const tg_value *value, const char *word)
     if (strcmp(name, "rows") == 0)
         return tg_writer_columns(value) ? (double)(value->size / tg_writer_columns(value)) : 0;
     const tg_blocks b = blocks_of(value, *of || value->input_count == 0 ? value->shape : value->inputs[0]->shape);
-    return strcmp(name, "outer") == 0   ? (double)b.outer
-           : strcmp(name, "n") == 0     ? (double)b.n
-           : strcmp(name, "inner") == 0 ? (double)b.inner
-                                        : NAN;
+    return strcmp(name, "outer") == 0     ? (double)b.outer
+           : strcmp(name, "n") == 0       ? (double)b.n
+           : strcmp(name, "inner") == 0   ? (double)b.inner
+           : strcmp(name, "divisor") == 0 ? fmax(0, (double)b.n - tg_writer_word(value, "correction"))
+                                          : NAN;
 }
 
 /* An end before the first element would count from the end; the smallest integer is clamped to the first, and the

@@ -210,6 +210,18 @@ START_TEST(shapes_that_are_broadcast_give_the_same_bits)
 }
 END_TEST
 
+START_TEST(a_variance_of_too_few_elements_is_infinite)
+{
+    static const double numbers[6] = {1, -2, 0.5, 3, -0.25, 7};
+    const tg_tensor x = tg_constant(tape, TG_F64, numbers, TG_SHAPE(2, 3));
+    for (int correction = 2; correction < 6; correction++) {
+        const tg_tensor y = tg_var_over(x, TG_AXES(1), correction, false);
+        ck_assert_int_eq(isinf(tg_at(y, 1)), correction > 2);
+        expect_same(&(tg_export_config){.input = {x}, .output = {y}}, COMPILERS_ONE);
+    }
+}
+END_TEST
+
 /* ---- products in vectors of 16 bytes, which no AVX has ---- */
 
 static const int64_t product_rows[] = {1, 2, 3, 5, 6, 7, 13}, product_columns[] = {1, 3, 4, 7, 8, 15, 16, 17, 37},
@@ -907,7 +919,9 @@ static TCase *new_case(Suite *suite, const char *name)
 Suite *exported_suite(void)
 {
     Suite *suite = suite_create("exported");
-    tcase_add_test(new_case(suite, "broadcast"), shapes_that_are_broadcast_give_the_same_bits);
+    TCase *quick = new_case(suite, "quick");
+    tcase_add_test(quick, shapes_that_are_broadcast_give_the_same_bits);
+    tcase_add_test(quick, a_variance_of_too_few_elements_is_infinite);
     return suite;
 }
 

@@ -101,7 +101,7 @@ static packed packed_part(const tg_call *call, size_t first)
                     db + i};
 }
 
-#define TG_GATED(name_, lanes, f, f_derivative, act)                                                                \
+#define TG_GATED(name_, lanes, f, gradient_of_a, act)                                                               \
     static void name_##_loop(const tg_loop *l)                                                                      \
     {                                                                                                               \
         TG_KERNEL_CALL(l->dtype, name_, l->n, l->in[0], l->in[1], l->out);                                          \

@@ -72,6 +72,27 @@ START_TEST(one_operation_computes_both_gradients)
 }
 END_TEST
 
+/* As of relu(a) b composed of two operations, and in PyTorch. */
+START_TEST(nothing_passes_a_closed_gate_however_large)
+{
+    static const double closed[4] = {-1, -2, 0, -1e-3}, large[4] = {1e300, -1e200, 1e308, INFINITY};
+    for (int k = 0; k < PRODUCTS; k++) {
+        if (products[k].activation != tg_relu && products[k].activation != tg_relu_squared)
+            continue;
+        for (int dtype = TG_F32; dtype <= TG_F64; dtype++) {
+            const tg_tensor g = tg_full(tape, dtype, TG_SHAPE(37), dtype == TG_F32 ? 1e30 : 1e300);
+            for (int i = 0; i < 4; i++) {
+                const tg_tensor a = tg_full(tape, dtype, TG_SHAPE(37), closed[i]),
+                                b = tg_full(tape, dtype, TG_SHAPE(37), large[i]),
+                                packed = products[k].gradient(g, a, b);
+                for (int j = 0; j < 37; j++)
+                    ck_assert_double_eq(tg_at(packed, j), 0);
+            }
+        }
+    }
+}
+END_TEST
+
 /* Against the gradients of the same function composed of other operations. */
 START_TEST(every_product_has_an_operation_for_both_gradients)
 {
@@ -134,6 +155,7 @@ Suite *gated_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_gated_product_is_the_activation_times_the_other_to_third_order);
     tcase_add_test(tests, one_operation_computes_both_gradients);
+    tcase_add_test(tests, nothing_passes_a_closed_gate_however_large);
     tcase_add_test(tests, every_product_has_an_operation_for_both_gradients);
     tcase_add_test(tests, both_gradients_are_right_when_only_one_is_asked_for);
     tcase_add_test(tests, a_closed_gate_stays_closed);

@@ -118,7 +118,7 @@ double tg_element(tg_dtype dtype, const void *data, int64_t index)
                              : ((const int32_t *)data)[index];
 }
 
-/* Rounds to the nearest integer in range; NaN becomes 0. */
+/* Towards 0, and into the range; NaN becomes 0. */
 static int32_t integer_of(double number)
 {
     return number >= INT32_MAX ? INT32_MAX : number <= INT32_MIN ? INT32_MIN : isnan(number) ? 0 : (int32_t)number;

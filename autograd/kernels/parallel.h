@@ -4,8 +4,8 @@
  *
  *     tg_parallel(n, 1 << 16, TG_LINE, update, &s);                       // update(&s, 0, n), in parts side by side
  *
- * tg_parallel_threads gives the number of threads, at most 32, the caller included. Results must not depend on the
- * number of parts: each element may depend on its own index only.
+ * Work is divided into at most 32 parts, one of them the caller's. Results must not depend on the number of parts: each
+ * element may depend on its own index only.
  *
  *     caller    publishes the parts | takes one after the other until none is left | waits for those that others took
  *     worker    looks for a part for a while, yielding the processor to other programs, and then sleeps

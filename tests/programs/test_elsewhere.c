@@ -279,6 +279,9 @@ START_TEST(what_is_asked_for_and_is_no_measure_is_told)
     expect_refused(train_run("compare", "--runs r.csv --measures accuracy,loss"),
                    "r.csv:3, column 'loss': 'oops' is not a number");
     expect_refused(train_run("compare", "--runs r.csv"), "r.csv:3, column 'loss': 'oops' is not a number");
+    write_text("gap.csv", "group,seed,loss\na,1,.5\na,2,\nb,1,.25\nb,2,.5\n");
+    expect_fine(train_run("compare", "--runs gap.csv"));
+    ck_assert_msg(strstr(train_output, "b against a: no verdict on loss, which some run has not."), "%s", train_output);
     write_text("percent.csv", "group,seed,loss,accuracy\na,1,.5,48%\na,2,.5,47%\nb,1,.25,50%\nb,2,.5,49%\n");
     expect_refused(train_run("compare", "--runs percent.csv"),
                    "percent.csv:2, column 'accuracy': '48%' is written for people, expected a number such as 1234.56");

@@ -24,7 +24,7 @@ static void add_pair(const comparison_view *v, table *t, const comparison_pair *
     verdict_write(&(verdict_facts){.name = name,
                                    .against = against,
                                    .measure = m->words,
-                                   .may_lack = m->influence,
+                                   .may_lack = m->influence || !c->has_constant, /* of other programs */
                                    .pairs = comparison_pairs_word(v),
                                    .share = m->share,
                                    .more_is_better = m->more_is_better,

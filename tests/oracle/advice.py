@@ -497,6 +497,13 @@ def search_both(c):
     return c.compare(*o, *c.advised("SEARCH_BOTH")[0].split()) < before and "not searched" not in c.said
 
 
+@case("SEARCH_WIDER", "long")
+def search_wider(c):
+    c.table(600, "numbers" if c.wrong else "classes")
+    before = c.compare(*SMALL, "--seeds", "3")
+    return c.compare(*SMALL, "--seeds", "3", *c.advised("SEARCH_WIDER")[0].split()) <= before
+
+
 def difference_width(c):
     measure = "test_loss_difference_"
     return float(c.lines[1][measure + "high"]) - float(c.lines[1][measure + "low"])

@@ -20,8 +20,10 @@
 #define ADVICE_DIRECTION "--more-is-better '%.*s' or --less-is-better '%.*s'"
 /* One of 20 test rows or more makes more than a quarter of a loss. */
 #define ADVICE_HEAVY_ROW "see whether its target is right"
-/* Neither the learning rate nor the initial scale of a comparison was searched. */
+/* Neither the learning rate nor the initial scale was searched, with 100 validation samples or more. */
 #define ADVICE_SEARCH_BOTH "--lr auto --init-scale auto"
+/* Three points were tried, with 100 validation samples or more. */
+#define ADVICE_SEARCH_WIDER "--lr auto --init-scale auto"
 /* Fewer than five seeds. */
 #define ADVICE_TEN_SEEDS "use ten or more for small ones"
 /* One seed alone. */

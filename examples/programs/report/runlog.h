@@ -69,7 +69,7 @@ typedef struct runlog_about {
     const char *unsearched; /* above the table: what the order may depend on and was not searched; may be NULL */
     const char *tried;      /* above the table: the points of a search that no option asks for, whose result is one
                              * table; else NULL */
-    const char *wider;      /* the options of a search that tries more than these */
+    const char *wider;      /* the options of a search that tries more than these; NULL: none is advised */
     const char *measures;   /* names of the table's columns, comma-separated; NULL: those that decide, and R2 */
     bool searched;          /* the learning rate was, as far as the search goes */
     enum {

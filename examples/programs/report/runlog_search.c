@@ -225,10 +225,11 @@ static void write_tried(const runlog *log, FILE *words)
     const int end = common_end(log);
     fprintf(words, " %s", log->about.tried);
     if (end < 0)
-        fprintf(words, " A better one may lie elsewhere (%s).", log->about.wider);
+        fputs(" A better one may lie elsewhere", words);
     else
-        fprintf(words, " %s best at one end of them, %s: a better one may lie beyond it (%s).",
-                log->activations.count > 1 ? "All are" : "It is", log->points.list[end], log->about.wider);
+        fprintf(words, " %s best at one end of them, %s: a better one may lie beyond it",
+                log->activations.count > 1 ? "All are" : "It is", log->points.list[end]);
+    fprintf(words, log->about.wider ? " (%s)." : ".", log->about.wider);
 }
 
 static bool has_finished(const runlog *log, int activation, int point)

@@ -65,6 +65,14 @@ static bool is_varied(const experiment *e, const char *option)
     return false;
 }
 
+/* True if a search of many points may be advised. With fewer validation samples the best of many is best by chance, and
+ * was as often worse on test samples (docs/advice.md). */
+static bool can_search(const experiment *e)
+{
+    enum { ENOUGH = 100 };
+    return e->from.is_text || e->from.data.validation.rows >= ENOUGH;
+}
+
 /* What the order of activations may depend on and was not searched, in a sentence; NULL if nothing, or if there is no
  * order. */
 static const char *unsearched(const experiment *e)
@@ -77,26 +85,25 @@ static const char *unsearched(const experiment *e)
         return NULL;
     if (scale)
         snprintf(text, sizeof text,
-                 "All have learning rate %g, which was not searched: at another the order can differ (--lr auto).",
-                 first.lr);
+                 "All have learning rate %g, which was not searched: at another the order can differ", first.lr);
     else if (rate)
-        snprintf(
-            text, sizeof text,
-            "All have initial scale %s, which was not searched: at another the order can differ (--init-scale auto).",
-            at);
+        snprintf(text, sizeof text,
+                 "All have initial scale %s, which was not searched: at another the order can differ", at);
     else
-        snprintf(
-            text, sizeof text,
-            "All have learning rate %g and initial scale %s, which were not searched: at others the order can differ "
-            "(" ADVICE_SEARCH_BOTH ").",
-            first.lr, at);
+        snprintf(text, sizeof text,
+                 "All have learning rate %g and initial scale %s, which were not searched: at others the order can "
+                 "differ",
+                 first.lr, at);
+    if (can_search(e))
+        text_add(text, sizeof text, " (%s)", scale ? "--lr auto" : rate ? "--init-scale auto" : ADVICE_SEARCH_BOTH);
+    text_add(text, sizeof text, ".");
     return net_keep_text(text);
 }
 
-/* The options of a search that goes beyond the short one. */
+/* The options of a search that goes beyond the short one; NULL: none is advised. */
 static const char *wider(const experiment *e)
 {
-    return e->search.count[SEARCH_SCALE] ? "--lr auto --init-scale auto" : "--lr auto";
+    return !can_search(e) ? NULL : e->search.count[SEARCH_SCALE] ? ADVICE_SEARCH_WIDER : "--lr auto";
 }
 
 /* What the short search tries, in a sentence; NULL without it. */

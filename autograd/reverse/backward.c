@@ -166,13 +166,14 @@ static bool compute_recorded(const pass *p, bool complete)
         hold_cotangents(p);
     if (!complete)
         hold_recomputed(p);
-    for (int64_t i = tape->run.computed; i < program->count; i++) {
-        if (!tg_run_to(&tape->run, program, i + 1))
+    while (tape->run.computed < program->count) {
+        tg_value *value = tg_program_at(program, tape->run.computed);
+        if (!tg_run_next(&tape->run, program))
             return false;
         if (!p->request->create_graph)
-            release_read(p, tg_program_at(program, i));
+            release_read(p, value);
     }
-    return !tg_program_failed(program);
+    return true;
 }
 
 /* ---- where results of derivatives go ---- */

@@ -8,14 +8,6 @@
 #include "autograd/kernels/parallel.h"
 #include "autograd/tape/strided.h"
 
-static bool sizes_equal(const tg_value *out)
-{
-    for (int k = 0; k < out->input_count; k++)
-        if (out->inputs[k]->size != out->size)
-            return false;
-    return true;
-}
-
 /* What threads share: one long run, which may be split anywhere, or many along the innermost axis of the inputs. */
 typedef struct runs {
     const tg_op *op;
@@ -63,22 +55,23 @@ static void run_some(void *context, size_t first, size_t count)
     }
 }
 
-void tg_elementwise_forward(const tg_call *call)
+void tg_elementwise_forward(const tg_value *out, void *saved)
 {
-    const tg_value *out = call->value;
     if (out->size == 0)
         return;
     tg_loop loop = {.dtype = out->dtype,
                     .n = (size_t)out->size,
-                    .out = call->out,
-                    .saved = call->saved,
+                    .out = out->slot.data,
+                    .saved = saved,
                     .attributes = out->attributes};
     runs all = {.op = out->op, .first = &loop};
+    bool sizes_equal = true;
     for (int k = 0; k < out->input_count; k++) {
-        loop.in[k] = call->in[k];
+        loop.in[k] = out->inputs[k]->slot.data;
         loop.step[k] = 1;
+        sizes_equal &= out->inputs[k]->size == out->size;
     }
-    if (call->saved || sizes_equal(out)) { /* shapes of equal size that broadcast differ only by axes of size 1 */
+    if (saved || sizes_equal) { /* shapes of equal size that broadcast differ only by axes of size 1 */
         run_long(&all);
         return;
     }

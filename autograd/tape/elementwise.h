@@ -4,7 +4,7 @@
 
 #include "autograd/tape/value.h"
 
-/* Computes the operation of call->value, and its saved derivative if call->saved is set. */
-void tg_elementwise_forward(const tg_call *call);
+/* Computes an operation into the value's buffer, and its saved derivative into `saved` if that is not NULL. */
+void tg_elementwise_forward(const tg_value *out, void *saved);
 
 #endif

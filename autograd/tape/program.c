@@ -111,11 +111,6 @@ tg_value *tg_saved_of(const tg_value *value)
     return next->is_saved ? next : NULL;
 }
 
-bool tg_has_buffer(const tg_value *value)
-{
-    return value->op ? !(value->op->flags & TG_VIEW) && !value->sink : !value->parameter && !value->is_borrowed;
-}
-
 bool tg_is_read(const tg_value *value)
 {
     for (int64_t i = value->index + 1; i < value->program->count; i++) {

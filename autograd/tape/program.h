@@ -179,7 +179,10 @@ static inline void tg_note_read(tg_value *value, int64_t index)
 }
 
 /* True for a value with a buffer of the run: no view, and not in memory of the caller or of a parameter. */
-bool tg_has_buffer(const tg_value *value);
+static inline bool tg_has_buffer(const tg_value *value)
+{
+    return value->op ? !(value->op->flags & TG_VIEW) && !value->sink : !value->parameter && !value->is_borrowed;
+}
 
 /* True if an operation of this step reads the value. */
 bool tg_is_read(const tg_value *value);

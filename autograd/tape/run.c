@@ -240,6 +240,19 @@ static void finish_gradient(tg_value *value)
     parameter->has_gradient = true;
 }
 
+/* Calls an operation that is not elementwise. */
+static void call_operation(const tg_run *run, const tg_value *value, void *saved)
+{
+    const void **in = run->in.data;
+    for (int i = 0; i < value->input_count; i++)
+        in[i] = value->inputs[i]->slot.data;
+    const tg_call call = {.value = value, .in = in, .out = value->slot.data, .saved = saved};
+    if (value->op->add && value->sink && value->sink->has_gradient)
+        value->op->add(&call);
+    else
+        value->op->forward(&call);
+}
+
 /* Computes a value, for which no feature does. */
 static bool compute_alone(tg_run *run, tg_value *value)
 {
@@ -249,7 +262,7 @@ static bool compute_alone(tg_run *run, tg_value *value)
     if (op->flags & TG_VIEW) {
         const int64_t offset = op->view_offset ? op->view_offset(value) : 0;
         value->slot.data = (char *)value->inputs[0]->slot.data + offset * (int64_t)tg_dtype_size(value->dtype);
-        return true;
+        return !tg_program_failed(value->program);
     }
     tg_value *saved = op->saved ? tg_saved_of(value) : NULL;
     if (value->sink && !(value->slot.data = buffer_of_gradient(run, value)))
@@ -257,16 +270,10 @@ static bool compute_alone(tg_run *run, tg_value *value)
     if ((!value->slot.data && !tg_run_allocate(run, value)) ||
         (saved && !saved->slot.data && !tg_run_allocate(run, saved)))
         return false;
-    const void **in = run->in.data;
-    for (int i = 0; i < value->input_count; i++)
-        in[i] = value->inputs[i]->slot.data;
-    const tg_call call = {.value = value, .in = in, .out = value->slot.data, .saved = saved ? saved->slot.data : NULL};
     if (op->flags & TG_ELEMENTWISE)
-        tg_elementwise_forward(&call);
-    else if (op->add && value->sink && value->sink->has_gradient)
-        op->add(&call);
+        tg_elementwise_forward(value, saved ? saved->slot.data : NULL);
     else
-        op->forward(&call);
+        call_operation(run, value, saved ? saved->slot.data : NULL);
     if (value->sink)
         finish_gradient(value);
     return !tg_program_failed(value->program);
@@ -314,21 +321,28 @@ bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end)
     return !changed || tg_is_unchanged(changed, run->began); /* which records the error */
 }
 
-bool tg_run_to(tg_run *run, tg_program *program, int64_t end)
+bool tg_run_next(tg_run *run, const tg_program *program)
 {
-    if (!tg_run_may_read(run, program, end))
+    tg_value *value = tg_program_at(program, run->computed);
+    if (!value->op && value->parameter) /* its set may have grown since the replayed step */
+        value->slot.data = value->parameter->data;
+    if (value->op && !compute(run, value))
         return false;
-    for (; run->computed < end && !tg_program_failed(program); run->computed++) {
-        tg_value *value = tg_program_at(program, run->computed);
-        if (!value->op && value->parameter) /* its set may have grown since the replayed step */
-            value->slot.data = value->parameter->data;
-        if (value->op && !compute(run, value))
-            return false;
 #ifdef TG_DEBUG
-        poison_inputs(run, value);
+    poison_inputs(run, value);
 #endif
-    }
-    return !tg_program_failed(program);
+    run->computed++;
+    return true;
+}
+
+bool tg_run_to(tg_run *run, const tg_program *program, int64_t end)
+{
+    if (tg_program_failed(program) || !tg_run_may_read(run, program, end))
+        return false;
+    while (run->computed < end)
+        if (!tg_run_next(run, program))
+            return false;
+    return true;
 }
 
 /* ---- steps that read what the ones before did not ---- */

@@ -102,7 +102,10 @@ bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end);
 
 /* Computes the values before number `end` that have not been computed in this step; false if that fails, before any is
  * computed if one reads what has changed. */
-bool tg_run_to(tg_run *run, tg_program *program, int64_t end);
+bool tg_run_to(tg_run *run, const tg_program *program, int64_t end);
+
+/* Computes the first of them, which may read what it reads. */
+bool tg_run_next(tg_run *run, const tg_program *program);
 
 /* Computes one value, whose inputs have been computed, by the next feature that computes, if there is one. */
 bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value);

@@ -272,11 +272,18 @@ static size_t bytes_of(const tg_value *value)
 
 static void compute(const tg_value *value, const void *const *in, void *out, void *saved)
 {
-    const tg_call call = {.value = value, .in = in, .out = out, .saved = saved};
+    tg_value copy = *value, copies[MOST_INPUTS], *inputs[MOST_INPUTS];
+    for (int k = 0; k < value->input_count; k++) {
+        copies[k] = *value->inputs[k];
+        copies[k].slot.data = (void *)(uintptr_t)in[k];
+        inputs[k] = &copies[k];
+    }
+    copy.inputs = inputs;
+    copy.slot.data = out;
     if (value->op->flags & TG_ELEMENTWISE)
-        tg_elementwise_forward(&call);
+        tg_elementwise_forward(&copy, saved);
     else
-        value->op->forward(&call);
+        value->op->forward(&(tg_call){.value = value, .in = in, .out = out, .saved = saved});
 }
 
 /* Computes on n threads between guard pages; `right` and `right_saved` are the results of one thread. */

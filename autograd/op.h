@@ -201,6 +201,9 @@ struct tg_op {
 
     const tg_sample *samples;
     int sample_count;
+
+    const tg_op
+        *complete; /* of the library's operations, which a test checks: itself, so that tg_apply need not check */
 };
 
 /* NULL if the operation is complete, otherwise the missing part. tg_apply refuses an incomplete one. */

@@ -25,10 +25,11 @@
  */
 #if defined TG_NO_SAMPLES
 #define TG_OPERATION(word, operands, bits, samples_, ...) \
-    const tg_op tg_op_##word = {.name = #word, .arity = operands, .flags = bits, __VA_ARGS__}
+    const tg_op tg_op_##word = {.name = #word, .arity = operands, .flags = bits, .complete = &tg_op_##word, __VA_ARGS__}
 #else
 #define TG_OPERATION(word, operands, bits, samples_, ...) \
-    const tg_op tg_op_##word = {.name = #word, .arity = operands, .flags = bits, TG_SAMPLES(samples_), __VA_ARGS__}
+    const tg_op tg_op_##word = {                          \
+        .name = #word, .arity = operands, .flags = bits, .complete = &tg_op_##word, TG_SAMPLES(samples_), __VA_ARGS__}
 #endif
 
 /* One without flags whose parts have the usual names: NAME_samples, NAME_shape, NAME_forward, NAME_derivative. */

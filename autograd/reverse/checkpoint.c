@@ -124,8 +124,7 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
         return false;
     again->slot.arena_position = tg_arena_here(&r->tape->run.arena);
     memcpy(again, value, offsetof(tg_value, mode)); /* operation, attributes, inputs, shape and type */
-    again->inputs = tg_program_take(program, (size_t)value->input_count * sizeof *again->inputs, sizeof(void *));
-    if (!again->inputs)
+    if (!tg_program_take_inputs(again, value->input_count))
         return false;
     for (int i = 0; i < value->input_count; i++) {
         again->inputs[i] = tg_stand_in(r, value->inputs[i]);

@@ -168,25 +168,23 @@ static bool check_inputs(const new_operation *o)
     return !tg_program_failed(&o->tape->program);
 }
 
-/* True if the operation is complete and takes this many inputs, for which the run has room; otherwise the error is
- * recorded. */
+/* True if the operation is complete and takes this many inputs; otherwise the error is recorded. */
 static bool is_complete(const new_operation *o)
 {
-    const char *missing = tg_op_missing(o->op);
+    const char *missing = o->op->complete == o->op ? NULL : tg_op_missing(o->op);
     if (missing)
         return tg_tape_fail(o->tape, "operation %s is refused: it lacks %s",
                             o->op->name ? o->op->name : "without a name", missing);
     if (o->op->arity != TG_VARIADIC && o->op->arity != o->count)
         return tg_tape_fail(o->tape, "%s: expected %d inputs, not %d", o->op->name, o->op->arity, o->count);
-    return tg_run_reserve(&o->tape->run, &o->tape->program, o->count);
+    return true;
 }
 
 /* ---- recording ---- */
 
 static bool set_inputs(tg_value *out, const new_operation *o)
 {
-    out->inputs = tg_program_take(out->program, (size_t)o->count * sizeof *out->inputs, sizeof(void *));
-    if (!out->inputs)
+    if (!tg_program_take_inputs(out, o->count))
         return false;
     bool requires_grad = false;
     for (int i = 0; i < o->count; i++) {
@@ -196,7 +194,6 @@ static bool set_inputs(tg_value *out, const new_operation *o)
         tg_note_read(input, out->index);
     }
     tg_note_read(out, out->index); /* if nothing else does, the pass releases it as soon as it is computed */
-    out->input_count = o->count;
     out->requires_grad = requires_grad && !(out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT);
     return true;
 }
@@ -254,13 +251,14 @@ static tg_tensor apply(tg_tape *tape, const tg_op *op, const void *attributes, i
 {
     if (!tape || tg_program_failed(&tape->program))
         return (tg_tensor){0};
-    tg_value *out = tg_repeat_operation(&tape->program, op, attributes, count, inputs);
+    const int64_t before = tape->program.count;
+    tg_value *out =
+        before < tape->program.known ? tg_repeat_operation(&tape->program, op, attributes, count, inputs) : NULL;
     if (out)
-        return finish(tape, out, out->index);
+        return finish(tape, out, before);
     const new_operation o = {tape, op, attributes, count, inputs};
     if (!check_inputs(&o))
         return (tg_tensor){0};
-    const int64_t before = tape->program.count;
     return finish(tape, is_complete(&o) ? append_all(&o) : NULL, before);
 }
 

@@ -79,7 +79,7 @@ tg_value *tg_program_append(tg_program *program)
     /* In parts: for a longer one compilers choose an instruction that is slow to start. */
     memset(value, 0, offsetof(tg_value, program));
     memset(&value->program, 0, offsetof(tg_value, arena_position) - offsetof(tg_value, program));
-    memset(&value->arena_position, 0, sizeof *value - offsetof(tg_value, arena_position));
+    memset(&value->arena_position, 0, offsetof(tg_value, few_inputs) - offsetof(tg_value, arena_position));
     value->program = program;
     value->index = index;
     value->scope = program->context.scope;

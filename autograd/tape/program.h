@@ -151,6 +151,18 @@ static inline void *tg_program_take(tg_program *program, size_t size, size_t ali
     return bytes ? bytes : tg_program_take_slowly(program, size, alignment);
 }
 
+/* Gives the value of an operation room for its inputs and, if that is not elementwise, for the addresses of their
+ * elements, after them: an elementwise one has up to two inputs inside the value. */
+static inline bool tg_program_take_inputs(tg_value *value, int count)
+{
+    const size_t each = sizeof *value->inputs + sizeof(void *);
+    value->input_count = count;
+    value->inputs = count <= TG_FEW_INPUTS && value->op->flags & TG_ELEMENTWISE
+                        ? value->few_inputs
+                        : tg_program_take(value->program, (size_t)count * each, sizeof(void *));
+    return value->inputs != NULL;
+}
+
 /* Enters a scope; it is the same each time. */
 void tg_program_enter_scope(tg_program *program, const char *name);
 

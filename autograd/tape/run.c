@@ -57,7 +57,6 @@ void tg_run_free(tg_run *run)
     }
     tg_arena_free(&run->arena);
     free_blocks(&run->block);
-    tg_aligned_free(run->in.data);
     tg_aligned_free(run->addend.data);
 }
 
@@ -116,11 +115,6 @@ static bool reserve(tg_program *program, tg_buffer *buffer, size_t size, const c
     *buffer = (tg_buffer){data, size};
     program->allocations++;
     return true;
-}
-
-bool tg_run_reserve(tg_run *run, tg_program *program, int inputs)
-{
-    return reserve(program, &run->in, (size_t)inputs * sizeof(void *), "the inputs of an operation");
 }
 
 /* The list for this size, found by a hash, so other sizes may share it. */
@@ -241,9 +235,9 @@ static void finish_gradient(tg_value *value)
 }
 
 /* Calls an operation that is not elementwise. */
-static void call_operation(const tg_run *run, const tg_value *value, void *saved)
+static void call_operation(const tg_value *value, void *saved)
 {
-    const void **in = run->in.data;
+    const void **in = (const void **)(value->inputs + value->input_count);
     for (int i = 0; i < value->input_count; i++)
         in[i] = value->inputs[i]->slot.data;
     const tg_call call = {.value = value, .in = in, .out = value->slot.data, .saved = saved};
@@ -273,7 +267,7 @@ static bool compute_alone(tg_run *run, tg_value *value)
     if (op->flags & TG_ELEMENTWISE)
         tg_elementwise_forward(value, saved ? saved->slot.data : NULL);
     else
-        call_operation(run, value, saved ? saved->slot.data : NULL);
+        call_operation(value, saved ? saved->slot.data : NULL);
     if (value->sink)
         finish_gradient(value);
     return !tg_program_failed(value->program);

@@ -85,7 +85,6 @@ struct tg_run {
 
     int64_t computed;     /* values before this one have been computed in this step */
     int64_t began;        /* the latest change (changes.h) when the run began to compute the step */
-    tg_buffer in;         /* input pointers of one call */
     tg_buffer addend;     /* a gradient before it is added to another */
     tg_feature *features; /* by level */
     bool is_observed;     /* a feature computes now */
@@ -115,9 +114,6 @@ void tg_run_observe(tg_run *run, tg_feature *feature, bool on);
 
 /* Gives a value its buffer; false, with the error recorded, if out of memory. */
 bool tg_run_allocate(tg_run *run, tg_value *value);
-
-/* Makes room in run->in for a call with that many inputs. */
-bool tg_run_reserve(tg_run *run, tg_program *program, int inputs);
 
 /* Releases an operation's result for later ones of the same size, if it has a buffer of the run. The value must not be
  * read afterwards. */

@@ -42,6 +42,8 @@ typedef struct tg_slot {
     int64_t arena_position; /* in the run's arena, before this value: a cut rewinds to it */
 } tg_slot;
 
+enum { TG_FEW_INPUTS = 2 };
+
 struct tg_value {
     /* Copied when a checkpoint records it again: */
     const tg_op *op;
@@ -76,6 +78,8 @@ struct tg_value {
     tg_value *earlier;      /* of a gradient: the value that it was added to */
     int64_t arena_position; /* in the program's arena, before this value: a cut rewinds to it */
     tg_slot slot;
+
+    tg_value *few_inputs[TG_FEW_INPUTS]; /* `inputs` of an elementwise operation with no more */
 };
 
 /* True for what tg_variable gave. */

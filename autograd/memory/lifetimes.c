@@ -89,8 +89,8 @@ static const tg_value *input_in_place(const tg_use *uses, const tg_value *value)
 
 static size_t bytes_of(const tg_value *value)
 {
-    const size_t bytes = (size_t)value->size * tg_dtype_size(value->dtype), unit = TG_BUFFER_ALIGNMENT;
-    return (bytes + unit - 1) / unit * unit;
+    const size_t unit = TG_BUFFER_ALIGNMENT;
+    return (tg_bytes_of(value) + unit - 1) / unit * unit;
 }
 
 /* Lists the lives of the buffers, each with the number of its first value; returns how many. That value's `offset` is

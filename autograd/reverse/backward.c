@@ -179,10 +179,10 @@ static bool compute_recorded(const pass *p, bool complete)
 /* ---- where results of derivatives go ---- */
 
 /* Adds to the cotangent of a value. */
-static bool add_cotangent(const pass *p, const tg_value *value, tg_tensor addend)
+static bool add_cotangent(const pass *p, const tg_value *value, tg_value *addend)
 {
     tg_value **cotangent = cotangent_of(p, value);
-    *cotangent = *cotangent ? tg_value_of(tg_add(tg_tensor_of(*cotangent), addend)) : tg_value_of(addend);
+    *cotangent = *cotangent ? tg_value_of(tg_add(tg_tensor_of(*cotangent), tg_tensor_of(addend))) : addend;
     return *cotangent != NULL;
 }
 
@@ -200,17 +200,16 @@ static bool is_own(const pass *p, const tg_value *gradient)
 /* Adds to a parameter's gradient: the operation that computes the addend writes into it or, where others need the
  * addend too, a copy does. The run decides between overwriting and adding (has_gradient), so the same program serves
  * both. */
-static bool add_to_parameter(pass *p, tg_value *leaf, tg_tensor addend)
+static bool add_to_parameter(pass *p, tg_value *leaf, tg_value *addend)
 {
-    tg_value *value = tg_value_of(addend);
-    if (!is_own(p, value) || value->op->flags & TG_VIEW || value->sink || tg_is_read(value))
-        value = tg_value_of(tg_copy(addend));
-    if (!value)
+    if (!is_own(p, addend) || addend->op->flags & TG_VIEW || addend->sink || tg_is_read(addend))
+        addend = tg_value_of(tg_copy(tg_tensor_of(addend)));
+    if (!addend)
         return false;
-    value->sink = leaf->parameter;
-    value->is_kept = true;
-    value->earlier = leaf->gradient;
-    leaf->gradient = value;
+    addend->sink = leaf->parameter;
+    addend->is_kept = true;
+    addend->earlier = leaf->gradient;
+    leaf->gradient = addend;
     return true;
 }
 
@@ -219,7 +218,7 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
 {
     if (!gradient.value)
         return true;
-    const tg_value *value = tg_value_of(gradient);
+    tg_value *value = tg_value_of(gradient);
     if (!value || tg_tape_at(value) != p->tape)
         return tg_tape_fail(p->tape, "the derivative of %s gives %s", from->op->name,
                             tg_tape_problem(p->tape, gradient));
@@ -229,11 +228,11 @@ static bool deliver(pass *p, const tg_value *from, tg_value *input, tg_tensor gr
         return tg_tape_fail(p->tape, "the derivative of %s gives %s%s for an input %s%s", from->op->name,
                             tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
                             tg_dtype_name(input->dtype), tg_shape_text(input->shape, wants, sizeof wants));
-    if (!alike && !(gradient = tg_sum_to(gradient, *input->shape)).value)
+    if (!alike && !(value = tg_value_of(tg_sum_to(gradient, *input->shape))))
         return false;
     if (!p->by_inputs && input->parameter && !is_marked(p, input, HOOKED | RETAINED))
-        return add_to_parameter(p, input, gradient);
-    return add_cotangent(p, input, gradient);
+        return add_to_parameter(p, input, value);
+    return add_cotangent(p, input, value);
 }
 
 /* ---- one value ---- */
@@ -375,7 +374,7 @@ static tg_value *call_hooks(pass *p, const tg_value *value, tg_value *cotangent)
 static bool keep_gradient(pass *p, tg_value *value, tg_value *cotangent)
 {
     if (value->parameter)
-        return add_to_parameter(p, value, tg_tensor_of(cotangent));
+        return add_to_parameter(p, value, cotangent);
     if (!tg_is_variable(value) && !is_marked(p, value, RETAINED))
         return true;
     tg_value *gradient = cotangent;
@@ -439,9 +438,12 @@ static void mark_paths(pass *p)
 static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
 {
     tg_tape *tape = p->tape;
-    if (!cotangent.value)
+    const bool is_ours = !cotangent.value;
+    if (is_ours)
         cotangent = tg_full(tape, output->dtype, *output->shape, 1);
-    const tg_value *value = tg_value_of(cotangent);
+    tg_value *value = tg_value_of(cotangent);
+    if (is_ours && value)
+        value->shape = output->shape; /* so that those of derivatives are the same one, which saves comparisons */
     const char *function = p->request->function, *name = p->request->cotangent_name;
     const char *problem = tg_tape_problem(tape, cotangent);
     char has[128], wants[128];
@@ -452,7 +454,7 @@ static bool seed(pass *p, tg_value *output, tg_tensor cotangent)
                      tg_dtype_name(value->dtype), tg_shape_text(value->shape, has, sizeof has),
                      tg_dtype_name(output->dtype), tg_shape_text(output->shape, wants, sizeof wants));
     else
-        return add_cotangent(p, output, cotangent);
+        return add_cotangent(p, output, value);
     return false;
 }
 

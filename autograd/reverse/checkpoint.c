@@ -103,13 +103,6 @@ tg_tensor tg_checkpoint(tg_function function, const tg_tensor *inputs, int count
 
 /* ---- recomputing ---- */
 
-tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
-{
-    const bool known = r->stand_in && value->index >= r->first && value->index < r->end;
-    tg_value *other = known ? r->stand_in[value->index - r->first] : NULL;
-    return other ? other : value;
-}
-
 /* Appends a copy of a released value, whose inputs are the values that replace the original's. The result of a nested
  * region was appended with the region around it. */
 static bool append_again(tg_recompute *r, const tg_region *region, int64_t index)
@@ -132,7 +125,6 @@ static bool append_again(tg_recompute *r, const tg_region *region, int64_t index
         if (!tg_tape_make_readable(r->tape, value->op, i, again->inputs[i]))
             return false;
     }
-    tg_note_read(again, again->index);
     again->scope = value->scope;
     again->requires_grad = value->requires_grad;
     again->is_saved = value->is_saved;

@@ -33,6 +33,11 @@ typedef struct tg_recompute {
 bool tg_recompute_for(tg_recompute *recompute, const tg_value *value);
 
 /* The value, or the recomputed one that replaces it. */
-tg_value *tg_stand_in(const tg_recompute *recompute, tg_value *value);
+static inline tg_value *tg_stand_in(const tg_recompute *r, tg_value *value)
+{
+    const bool known = r->stand_in && value->index >= r->first && value->index < r->end;
+    tg_value *other = known ? r->stand_in[value->index - r->first] : NULL;
+    return other ? other : value;
+}
 
 #endif

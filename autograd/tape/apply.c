@@ -193,7 +193,6 @@ static bool set_inputs(tg_value *out, const new_operation *o)
         requires_grad |= input->requires_grad;
         tg_note_read(input, out->index);
     }
-    tg_note_read(out, out->index); /* if nothing else does, the pass releases it as soon as it is computed */
     out->requires_grad = requires_grad && !(out->mode & TG_MODE_DETACHED || out->op->flags & TG_CONSTANT);
     return true;
 }

@@ -55,7 +55,7 @@ static tg_tensor push_copy(tg_tape *tape, const tg_new_leaf *l, const void *data
         tg_tape_fail(tape, "%s: the data is NULL", l->what);
     tg_value *value = push(tape, l);
     if (value && value->size > 0)
-        memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(l->dtype));
+        memcpy(value->slot.data, data, tg_bytes_of(value));
     return tg_tensor_of(value);
 }
 
@@ -209,7 +209,7 @@ bool tg_set(tg_tensor x, tg_dtype dtype, const void *data, tg_shape shape)
     if (!data && value->size > 0)
         return tg_tape_fail(tape, "tg_set: the data is NULL");
     if (value->size > 0)
-        memcpy(value->slot.data, data, (size_t)value->size * tg_dtype_size(dtype));
+        memcpy(value->slot.data, data, tg_bytes_of(value));
     if (tg_is_read(value))
         value->change = tg_next_change();
     return true;

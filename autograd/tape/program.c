@@ -88,6 +88,7 @@ tg_value *tg_program_append(tg_program *program)
     value->mode = program->context.mode;
     value->removals = (uint8_t)program->serial;
     value->arena_position = tg_arena_here(&program->arena);
+    value->slot.until = index; /* if nothing reads it, a pass releases it as soon as it is computed */
     return value;
 }
 

@@ -20,11 +20,6 @@ enum { OVERWRITTEN = -1 }; /* a slot's `until` in tg_run_unshare: it must be com
 /* Smaller buffers are not reused; aligned to a cache line, or to the size of a vector. */
 enum { SMALLEST_RELEASED = 64, LOOKED_AT = 8, ALIGNMENT = TG_BUFFER_ALIGNMENT, SMALL_ALIGNMENT = 16 };
 
-static size_t bytes_of(const tg_value *value)
-{
-    return (size_t)value->size * tg_dtype_size(value->dtype);
-}
-
 /* ---- life ---- */
 
 tg_run_block *tg_run_block_new(size_t size)
@@ -139,7 +134,7 @@ static void *take_released(tg_run *run, size_t size)
 /* A leaf never takes a released buffer: in a later run, earlier values would overwrite it. */
 bool tg_run_allocate(tg_run *run, tg_value *value)
 {
-    const size_t size = bytes_of(value);
+    const size_t size = tg_bytes_of(value);
     void *data = NULL;
     if (value->op && size >= SMALLEST_RELEASED)
         data = take_released(run, size);
@@ -156,7 +151,7 @@ void tg_run_release(tg_run *run, tg_value *value)
 {
     if (!value->op || !value->slot.data || value->slot.released || !tg_has_buffer(value))
         return;
-    const size_t size = bytes_of(value);
+    const size_t size = tg_bytes_of(value);
     tg_free_buffer *buffer = value->slot.data, **list = released_of(run, size);
     value->slot.released = true;
     if (is_in_block(run, value))
@@ -219,8 +214,9 @@ static void *buffer_of_gradient(tg_run *run, const tg_value *value)
     }
     if (!value->sink->has_gradient || value->op->add)
         return value->sink->gradient;
-    return reserve(value->program, &run->addend, bytes_of(value), "a gradient that is to be added") ? run->addend.data
-                                                                                                    : NULL;
+    return reserve(value->program, &run->addend, tg_bytes_of(value), "a gradient that is to be added")
+               ? run->addend.data
+               : NULL;
 }
 
 static void finish_gradient(tg_value *value)
@@ -302,7 +298,7 @@ static void poison_inputs(const tg_run *run, const tg_value *value)
         const tg_value *root = tg_root_of(value->inputs[i]);
         if (is_in_block(run, root) && root->slot.until == value->index && root->slot.data != value->slot.data &&
             !value->is_saved)
-            memset(root->slot.data, 0xff, bytes_of(root));
+            memset(root->slot.data, 0xff, tg_bytes_of(root));
     }
 }
 #endif
@@ -345,7 +341,7 @@ bool tg_run_to(tg_run *run, const tg_program *program, int64_t end)
 static size_t bytes_in_block(const tg_run *run, const tg_value *value)
 {
     const bool there = tg_has_buffer(value) && is_in_block(run, value);
-    return there ? (bytes_of(value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
+    return there ? (tg_bytes_of(value) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
 }
 
 /* Moves the buffers from the old block, where they overlap, to the new one, and marks those that were overwritten. */
@@ -357,7 +353,7 @@ static void move_apart(tg_run *run, tg_program *program, char *to)
         if (bytes == 0)
             continue;
         value->slot.until = tg_run_overwritten(run, value) ? OVERWRITTEN : TG_ALWAYS;
-        value->slot.data = memcpy(to, value->slot.data, bytes_of(value));
+        value->slot.data = memcpy(to, value->slot.data, tg_bytes_of(value));
         to += bytes;
     }
 }

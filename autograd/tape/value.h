@@ -82,6 +82,12 @@ struct tg_value {
     tg_value *few_inputs[TG_FEW_INPUTS]; /* `inputs` of an elementwise operation with no more */
 };
 
+/* The bytes of its elements. */
+static inline size_t tg_bytes_of(const tg_value *value)
+{
+    return (size_t)value->size * (value->dtype == TG_F64 ? sizeof(double) : sizeof(float)); /* an i32 is as long */
+}
+
 /* True for what tg_variable gave. */
 static inline bool tg_is_variable(const tg_value *value)
 {

@@ -265,11 +265,6 @@ static void say_what_touched(int signal_number)
     raise(signal_number);
 }
 
-static size_t bytes_of(const tg_value *value)
-{
-    return (size_t)value->size * tg_dtype_size(value->dtype);
-}
-
 static void compute(const tg_value *value, const void *const *in, void *out, void *saved)
 {
     tg_value copy = *value, copies[MOST_INPUTS], *inputs[MOST_INPUTS];
@@ -293,18 +288,18 @@ static void compare(const tg_value *value, int threads, guarded_side side, const
     const void *in[MOST_INPUTS];
     const tg_value *saved_value = tg_saved_of(value);
     for (int k = 0; k < value->input_count; k++)
-        in[k] = guarded_memory_put(&places[k], numbers[k], bytes_of(value->inputs[k]), side);
-    void *out = guarded_memory_put(&places[RESULT], NULL, bytes_of(value), side);
-    void *saved = right_saved ? guarded_memory_put(&places[SAVED], NULL, bytes_of(saved_value), side) : NULL;
+        in[k] = guarded_memory_put(&places[k], numbers[k], tg_bytes_of(value->inputs[k]), side);
+    void *out = guarded_memory_put(&places[RESULT], NULL, tg_bytes_of(value), side);
+    void *saved = right_saved ? guarded_memory_put(&places[SAVED], NULL, tg_bytes_of(saved_value), side) : NULL;
     tg_set_threads(threads);
     compute(value, in, out, saved);
     tg_set_threads(1);
-    ck_assert_msg(memcmp(out, right, bytes_of(value)) == 0, "%s: differs", now);
-    ck_assert_msg(!saved || memcmp(saved, right_saved, bytes_of(saved_value)) == 0, "%s: saved differs", now);
+    ck_assert_msg(memcmp(out, right, tg_bytes_of(value)) == 0, "%s: differs", now);
+    ck_assert_msg(!saved || memcmp(saved, right_saved, tg_bytes_of(saved_value)) == 0, "%s: saved differs", now);
     ck_assert_msg(guarded_memory_intact(&places[RESULT]) && (!saved || guarded_memory_intact(&places[SAVED])),
                   "%s: written beside the result", now);
     for (int k = 0; k < value->input_count; k++)
-        ck_assert_msg(memcmp(in[k], numbers[k], bytes_of(value->inputs[k])) == 0, "%s: input %d changed", now, k);
+        ck_assert_msg(memcmp(in[k], numbers[k], tg_bytes_of(value->inputs[k])) == 0, "%s: input %d changed", now, k);
 }
 
 static void compute_all(const tg_tape *tape, int threads, const char *what)
@@ -329,11 +324,11 @@ static void compute_all(const tg_tape *tape, int threads, const char *what)
             data[i] = (char *)data[value->inputs[0]->index] + offset * (int64_t)tg_dtype_size(value->dtype);
             continue;
         }
-        data[i] = malloc(bytes_of(value) + 1);
+        data[i] = malloc(tg_bytes_of(value) + 1);
         own[i] = true;
         void *saved = NULL;
         if (tg_saved_of(value)) {
-            saved = data[i + 1] = malloc(bytes_of(tg_saved_of(value)) + 1);
+            saved = data[i + 1] = malloc(tg_bytes_of(tg_saved_of(value)) + 1);
             own[i + 1] = true;
         }
         compute(value, in, data[i], saved);

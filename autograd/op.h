@@ -202,8 +202,7 @@ struct tg_op {
     const tg_sample *samples;
     int sample_count;
 
-    const tg_op
-        *complete; /* of the library's operations, which a test checks: itself, so that tg_apply need not check */
+    const tg_op *complete; /* itself: the library's, which a test checks, so that tg_apply need not check it */
 };
 
 /* NULL if the operation is complete, otherwise the missing part. tg_apply refuses an incomplete one. */

@@ -125,16 +125,6 @@ static void hold(const pass *p, tg_value *value)
         root->slot.until = TG_ALWAYS;
 }
 
-/* Releases the buffers that the value was the last to read; its own if nothing reads that. */
-static void release_read(const pass *p, tg_value *value)
-{
-    for (int i = -1; i < value->input_count; i++) {
-        tg_value *root = tg_root_of(i < 0 ? value : value->inputs[i]);
-        if (root->index >= p->start && root->slot.until == value->index && !root->slot.never_released)
-            tg_run_release(&p->tape->run, root);
-    }
-}
-
 /* Before a hook, these are the cotangents that derivatives still read; in the end, those of given inputs. */
 static void hold_cotangents(const pass *p)
 {
@@ -159,21 +149,11 @@ static void hold_recomputed(const pass *p)
 static bool compute_recorded(const pass *p, bool complete)
 {
     tg_tape *tape = p->tape;
-    tg_program *program = &tape->program;
-    if (!tg_run_may_read(&tape->run, program, program->count)) /* refused as a whole, before a gradient is written */
-        return false;
     if (!complete || p->by_inputs)
         hold_cotangents(p);
     if (!complete)
         hold_recomputed(p);
-    while (tape->run.computed < program->count) {
-        tg_value *value = tg_program_at(program, tape->run.computed);
-        if (!tg_run_next(&tape->run, program))
-            return false;
-        if (!p->request->create_graph)
-            release_read(p, value);
-    }
-    return true;
+    return tg_run_to(&tape->run, &tape->program, tape->program.count, p->request->create_graph ? TG_NO_PASS : p->start);
 }
 
 /* ---- where results of derivatives go ---- */

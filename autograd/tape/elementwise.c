@@ -31,12 +31,12 @@ static void run_part(void *context, size_t first, size_t count)
 
 enum { WORTH_SHARING = 1 << 13 }; /* elements per thread */
 
-static void run_long(runs *all)
+static void run_long(const tg_op *op, const tg_loop *loop)
 {
-    if (all->first->n >= 2 * WORTH_SHARING)
-        tg_parallel(all->first->n, WORTH_SHARING, TG_LINE, run_part, all);
+    if (loop->n >= 2 * WORTH_SHARING)
+        tg_parallel(loop->n, WORTH_SHARING, TG_LINE, run_part, &(runs){.op = op, .first = loop});
     else
-        all->op->loop(all->first);
+        op->loop(loop);
 }
 
 static void run_some(void *context, size_t first, size_t count)
@@ -64,7 +64,6 @@ void tg_elementwise_forward(const tg_value *out, void *saved)
                     .out = out->slot.data,
                     .saved = saved,
                     .attributes = out->attributes};
-    runs all = {.op = out->op, .first = &loop};
     bool sizes_equal = true;
     for (int k = 0; k < out->input_count; k++) {
         loop.in[k] = out->inputs[k]->slot.data;
@@ -72,7 +71,7 @@ void tg_elementwise_forward(const tg_value *out, void *saved)
         sizes_equal &= out->inputs[k]->size == out->size;
     }
     if (saved || sizes_equal) { /* shapes of equal size that broadcast differ only by axes of size 1 */
-        run_long(&all);
+        run_long(out->op, &loop);
         return;
     }
 
@@ -83,9 +82,9 @@ void tg_elementwise_forward(const tg_value *out, void *saved)
     loop.n = s.rank > 0 ? (size_t)s.dim[0] : 1;
     for (int k = 0; k < out->input_count; k++)
         loop.step[k] = s.rank > 0 && s.stride[k][0] != 0;
-    all.s = &s;
     if (s.rank < 2)
-        run_long(&all);
+        run_long(out->op, &loop);
     else
-        tg_parallel((size_t)out->size / loop.n, WORTH_SHARING / loop.n + 1, 1, run_some, &all);
+        tg_parallel((size_t)out->size / loop.n, WORTH_SHARING / loop.n + 1, 1, run_some,
+                    &(runs){.op = out->op, .first = &loop, .s = &s});
 }

@@ -303,7 +303,9 @@ static void poison_inputs(const tg_run *run, const tg_value *value)
 }
 #endif
 
-bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end)
+/* True if none of the values from run->computed to before `end` reads a parameter or constant that has changed;
+ * otherwise the error is recorded. */
+static bool may_read(const tg_run *run, const tg_program *program, int64_t end)
 {
     if (tg_latest_change() == run->began) /* nearly always */
         return true;
@@ -311,27 +313,33 @@ bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end)
     return !changed || tg_is_unchanged(changed, run->began); /* which records the error */
 }
 
-bool tg_run_next(tg_run *run, const tg_program *program)
+/* Releases the buffers of values from number `first` on that the value was the last to read; its own if nothing reads
+ * that. */
+static void release_read(tg_run *run, tg_value *value, int64_t first)
 {
-    tg_value *value = tg_program_at(program, run->computed);
-    if (!value->op && value->parameter) /* its set may have grown since the replayed step */
-        value->slot.data = value->parameter->data;
-    if (value->op && !compute(run, value))
-        return false;
-#ifdef TG_DEBUG
-    poison_inputs(run, value);
-#endif
-    run->computed++;
-    return true;
+    for (int i = -1; i < value->input_count; i++) {
+        tg_value *root = tg_root_of(i < 0 ? value : value->inputs[i]);
+        if (root->slot.until == value->index && root->index >= first && !root->slot.never_released)
+            tg_run_release(run, root);
+    }
 }
 
-bool tg_run_to(tg_run *run, const tg_program *program, int64_t end)
+bool tg_run_to(tg_run *run, const tg_program *program, int64_t end, int64_t pass_start)
 {
-    if (tg_program_failed(program) || !tg_run_may_read(run, program, end))
+    if (tg_program_failed(program) || !may_read(run, program, end))
         return false;
-    while (run->computed < end)
-        if (!tg_run_next(run, program))
+    for (; run->computed < end; run->computed++) {
+        tg_value *value = tg_program_at(program, run->computed);
+        if (!value->op && value->parameter) /* its set may have grown since the replayed step */
+            value->slot.data = value->parameter->data;
+        if (value->op && !compute(run, value))
             return false;
+#ifdef TG_DEBUG
+        poison_inputs(run, value);
+#endif
+        if (value->index >= pass_start)
+            release_read(run, value, pass_start);
+    }
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* A run: gives a program's values buffers and computes them, in order. Internal.
  *
- *     tg_run_to(run, program, program->count); // compute what has been recorded since the last call
- *     tg_run_reset(run), tg_run_to(...);       // compute everything once more: a replay
+ *     tg_run_to(run, program, program->count, TG_NO_PASS); // compute what has been recorded since the last call
+ *     tg_run_reset(run), tg_run_to(...);                   // compute everything once more: a replay
  *
  * At first a value takes a buffer from an arena, or a released one of the same size. A later step that repeats this
  * one, and a replay, use the same buffers, and release none. What a checkpoint released is recomputed by other values,
@@ -95,16 +95,10 @@ void tg_run_free(tg_run *run);
 /* Begins a step. */
 void tg_run_reset(tg_run *run);
 
-/* True if none of the values from run->computed to before `end` reads a parameter or constant that has changed;
- * otherwise the error is recorded. */
-bool tg_run_may_read(const tg_run *run, const tg_program *program, int64_t end);
-
 /* Computes the values before number `end` that have not been computed in this step; false if that fails, before any is
- * computed if one reads what has changed. */
-bool tg_run_to(tg_run *run, const tg_program *program, int64_t end);
-
-/* Computes the first of them, which may read what it reads. */
-bool tg_run_next(tg_run *run, const tg_program *program);
+ * computed (and a gradient written) if one reads what has changed. Of those from number `pass_start` on, it releases
+ * each buffer after its last reader; TG_NO_PASS: of none. */
+bool tg_run_to(tg_run *run, const tg_program *program, int64_t end, int64_t pass_start);
 
 /* Computes one value, whose inputs have been computed, by the next feature that computes, if there is one. */
 bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value);

@@ -255,8 +255,9 @@ tg_tape *tg_tape_of_any(const tg_tensor *tensors, int count)
 
 bool tg_tape_compute(tg_tape *tape)
 {
-    return tape->program.context.pass_start != TG_NO_PASS ? !tg_program_failed(&tape->program)
-                                                          : tg_run_to(&tape->run, &tape->program, tape->program.count);
+    return tape->program.context.pass_start != TG_NO_PASS
+               ? !tg_program_failed(&tape->program)
+               : tg_run_to(&tape->run, &tape->program, tape->program.count, TG_NO_PASS);
 }
 
 /* ---- handles ---- */
@@ -293,7 +294,7 @@ bool tg_replay(tg_tape *tape)
     if (tape->not_replayed)
         return tg_tape_fail(tape, "tg_replay: %s, which a replay would not do: record each step", tape->not_replayed);
     tg_run_reset(&tape->run);
-    return tg_run_to(&tape->run, &tape->program, tape->program.count);
+    return tg_run_to(&tape->run, &tape->program, tape->program.count, TG_NO_PASS);
 }
 
 void tg_forbid_replay(tg_tape *tape, const char *reason)

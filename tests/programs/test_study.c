@@ -639,6 +639,22 @@ START_TEST(the_study_in_docs_is_run_and_reported)
 }
 END_TEST
 
+/* A formula is a form by its name, without the hash that the names of its runs have. */
+START_TEST(a_formula_is_a_form_of_a_study)
+{
+    static const char file[] =
+        "{\"options\": {\"data\": \"moons\", \"rows\": 60, \"epochs\": 1, \"activations\": \"mine: x tanh(x),relu\"},"
+        "\"forms\": [\"mine\", \"relu\"], \"measure\": \"test_loss\", \"report\": \"forms.report\","
+        "\"comparisons\": [[\"mine\", \"relu\", \"Is mine better?\"]]}";
+    char arguments[600];
+    temporary_write("small.json", file, sizeof file - 1);
+    snprintf(arguments, sizeof arguments, "'%s' --no-plots --out '%s'", temporary_path("small.json"),
+             temporary_path("o"));
+    ck_assert_msg(run(arguments) == 0, "%s", output);
+    ASSERT_SAYS(temporary_text("o/small/report.md"), "**Is mine better? ");
+}
+END_TEST
+
 static const struct {
     const char *text, *says;
 } wrong_files[] = {
@@ -654,6 +670,8 @@ static const struct {
      "\"high\": 0,"
      " \"p\": 1}]}]}",
      "a row needs columns"},
+    {"{\"options\": {\"data\": \"moons\", \"activations\": \"relu\"}, \"forms\": [\"relu\", \"reluu\"]}",
+     "small: no run is of the form 'reluu'"},
     {"{\"report\": \"no.report\"}", "no.report:"}};
 
 START_TEST(a_file_that_is_no_study_is_refused_with_the_place)
@@ -690,6 +708,7 @@ Suite *study_suite(void)
     tcase_add_test(tests, a_run_that_was_stopped_equals_one_that_was_not);
     tcase_add_test(tests, a_run_has_the_numbers_of_a_plain_loop);
     tcase_add_test(tests, the_study_in_docs_is_run_and_reported);
+    tcase_add_test(tests, a_formula_is_a_form_of_a_study);
     tcase_add_test(tests, a_net_is_tested_with_other_activations);
     tcase_add_loop_test(tests, a_file_that_is_no_study_is_refused_with_the_place, 0,
                         sizeof wrong_files / sizeof *wrong_files);

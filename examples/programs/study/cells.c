@@ -50,7 +50,8 @@ study_cell study_cell_of(const study *s, const char *name)
         int rate = 0;
         while (rate < c.rates && c.rate[rate] != run->spec.lr)
             rate++;
-        if (strcmp(run->cell, name) != 0 || rate == STUDY_RATES || run->spec.seed > STUDY_SEEDS)
+        if ((strcmp(run->cell, name) != 0 && strcmp(run->plain, name) != 0) || rate == STUDY_RATES ||
+            run->spec.seed > STUDY_SEEDS)
             continue;
         c.rates += rate == c.rates;
         c.rate[rate] = run->spec.lr;

@@ -91,6 +91,38 @@ static const char *cell_of(const char *run, double lr)
     return net_keep_text(name);
 }
 
+/* The same without the hash behind the name of a formula: "mine-4e2f29" is also "mine". */
+static const char *plain_of(const experiment *e, const char *cell)
+{
+    for (const experiment_form *form = e->form; form < e->form + e->form_count; form++) {
+        const char *at = strcmp(form->folder, form->name) != 0 ? strstr(cell, form->folder) : NULL;
+        if (!at)
+            continue;
+        char *plain = memory_text("%.*s%s%s", (int)(at - cell), cell, form->name, at + strlen(form->folder));
+        cell = net_keep_text(plain);
+        free(plain);
+        break;
+    }
+    return cell;
+}
+
+/* False and one line if a form is in the name of no run: it would be left out of the report without a word. */
+static bool check_forms(const study *s, tg_error *error)
+{
+    const json_t *form;
+    size_t i;
+    json_array_foreach(json_object_get(s->file, "forms"), i, form) {
+        const char *name = json_string_value(form), *other = study_text(json_object_get(s->file, "cells"), name);
+        const char *cell = other ? other : name;
+        int run = 0;
+        while (cell && run < s->all.count && !strstr(s->run[run].cell, cell) && !strstr(s->run[run].plain, cell))
+            run++;
+        if (run == s->all.count)
+            return tg_fail(error, "%s: no run is of the form '%.60s'", s->name, cell);
+    }
+    return true;
+}
+
 /* "activation=relu hidden=64x2": the options that are not defaults. */
 static void print_options(const void *spec, FILE *to)
 {
@@ -124,6 +156,7 @@ static void list_runs(study *s)
         study_run *run = &s->run[i];
         run->spec = experiment_given(s->all.run[i].of, s->all.run[i].number);
         run->cell = cell_of(s->all.run[i].name, run->spec.lr);
+        run->plain = plain_of(s->all.run[i].of, run->cell);
         char *options = files_text(print_options, &run->spec);
         run->options = net_keep_text(options);
         free(options);
@@ -150,7 +183,7 @@ bool study_read(study *s, const char *path, tg_error *error)
     json_decref(none);
     if (fine)
         list_runs(s);
-    return fine;
+    return fine && (s->settings->quick || s->all.count == 0 || check_forms(s, error)); /* quick studies have fewer */
 }
 
 void study_free(study *s)

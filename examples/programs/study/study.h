@@ -33,6 +33,7 @@ typedef struct study_settings {
 
 typedef struct study_run {
     const char *cell;    /* its name without rate and seed */
+    const char *plain;   /* and without the hash of a formula */
     const char *options; /* those that are not defaults, without data, rate, epochs and seed */
     run_spec spec;
     json_t

@@ -15,7 +15,7 @@ bool tg_accumulate(tg_tape *tape, int parts, tg_part_loss loss, void *user, doub
     for (int i = 0; fine && i < parts; i++) {
         tg_tape_reset(tape);
         tg_tensor part = tg_mul_scalar(loss(tape, i, user), 1. / parts);
-        fine = tg_backward(part);
+        fine = tg_backward(part) || tg_tape_fail(tape, "tg_accumulate: part %d has no loss", i);
         sum += tg_item(part);
     }
     if (fine && mean)

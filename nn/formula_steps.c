@@ -132,7 +132,7 @@ int tg_formula_add_operation(tg_formula_reader *r, char operation, int a, int b)
         return add_scalar(r, "add_scalar", tg_formula_add_unary(r, "neg", b), number);
     if (right && !left && operation == '-')
         return add_scalar(r, "add_scalar", a, -number);
-    if (right && operation == '/' && number == 0)
+    if (right && operation == '/' && !isfinite(1 / number)) /* nor by a number next to it */
         return tg_formula_fail(r, r->at, "division by 0 before it");
     if (right && !left && operation == '/')
         return add_scalar(r, "mul_scalar", a, 1 / number);

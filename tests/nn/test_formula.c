@@ -99,6 +99,7 @@ START_TEST(an_error_has_its_place_and_what_is_similar)
         {"2", "column 2, at the end: the formula does not depend on x, or on u and v"},
         {"log(0) x", "column 6, at ') x': the number before it is not finite"},
         {"x / (1 - 1)", "column 12, at the end: division by 0 before it"},
+        {"x / 1e-310", "column 11, at the end: division by 0 before it"}, /* 0 times its inverse is NaN */
         {"1e999 x", "column 1, at '1e999 x': expected a number, a name or '('"},
         {"b x, c = 1",
          "column 1, at 'b x, c = 1': there is no 'b'; there are x, or u and v, pi, e, trained numbers (', b "

@@ -190,6 +190,12 @@ static tg_tensor part_loss(tg_tape *on, int part, void *user)
     return tg_mse(prediction, tg_constant(on, TG_F64, y, TG_SHAPE(b->rows, 3)));
 }
 
+static tg_tensor no_loss(tg_tape *on, int part, void *user)
+{
+    (void)on, (void)part, (void)user;
+    return TG_NONE;
+}
+
 START_TEST(parts_add_up_to_the_whole)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -214,6 +220,8 @@ START_TEST(parts_add_up_to_the_whole)
     expect_error("one part at least");
     ck_assert(!tg_accumulate(tape, 2, NULL, &b, NULL));
     expect_error("tg_accumulate");
+    ck_assert(!tg_accumulate(tape, 2, no_loss, NULL, NULL));
+    expect_error("tg_accumulate: part 0 has no loss");
     ck_assert(!tg_accumulate(NULL, 2, part_loss, &b, NULL));
     free(expected);
     tg_mlp_free(b.net);

@@ -198,7 +198,7 @@ static bool begin(tg_parameter *p, bool *first, tg_init init, double scale, cons
 
 bool tg_parameters_initialize(tg_parameters *set, tg_init init, double scale, const tg_rng *rng)
 {
-    bool first = true, fine = !tg_parameters_error(set) && (unsigned)init < KINDS;
+    bool first = true, fine = !tg_parameters_error(set) && (unsigned)init < KINDS && scale >= 0 && isfinite(scale);
     for (int i = 0; fine && i < tg_parameters_count(set); i++)
         fine = begin(tg_parameters_at(set, i), &first, init, scale == 0 ? 1 : scale, rng);
     return fine;

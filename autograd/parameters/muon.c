@@ -9,7 +9,7 @@ enum { ITERATIONS = 5 };
 
 static int64_t rows_of(const tg_shape *shape)
 {
-    return shape->rank > 0 ? shape->dim[0] : 1;
+    return shape && shape->rank > 0 ? shape->dim[0] : 1;
 }
 
 static int64_t columns_of(const tg_shape *shape)

@@ -319,7 +319,7 @@ bool tg_parameters_have_gradient(const tg_parameters *set)
 
 void tg_parameter_part(const tg_parameter *parameter, int first, int count, int64_t *begin, int64_t *end)
 {
-    const size_t size = (size_t)tg_shape_size(&parameter->shape);
+    const size_t size = (size_t)size_of(parameter);
     *begin = (int64_t)tg_chunk_begin(size, (size_t)first);
     *end = (int64_t)tg_chunk_begin(size, (size_t)(first + count));
 }

@@ -329,6 +329,10 @@ START_TEST(null_is_survived)
     ck_assert_double_eq(tg_parameters_gradient_norm(NULL), 0);
     tg_parameters_clear_gradients(NULL);
     ck_assert_int_eq(tg_parameters_copy(NULL, NULL), 0);
+    int64_t begin, end;
+    tg_parameter_part(NULL, 0, TG_PARTS, &begin, &end);
+    ck_assert_int_eq(begin, end);
+    ck_assert_int_eq(tg_update_muon_scratch(NULL), 0);
     tg_parameters *set = small_set(TG_F32);
     ck_assert_ptr_null(tg_parameters_find(set, NULL));
     ck_assert_int_eq(tg_parameters_copy(set, NULL), 0);

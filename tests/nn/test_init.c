@@ -258,7 +258,14 @@ START_TEST(a_set_begins_as_its_parameters_say)
             squares += tg_parameter_get(tg_parameters_at(set, i), k) * tg_parameter_get(tg_parameters_at(set, i), k);
         ck_assert_double_le(fabs(squares / N - variance[i]), 5 * sqrt(2. / N) * variance[i]);
     }
-    ck_assert(!tg_parameters_initialize(set, TG_INIT_HE_NORMAL, NAN, &rng));
+    static const double wrong[] = {NAN, INFINITY, -1};
+    tg_parameters *others = tg_parameters_new(TG_F64); /* of which the scale concerns none */
+    tg_parameter_initial(tg_parameters_add(others, "a", TG_SHAPE(2), true), initial[2]);
+    for (int i = 0; i < 3; i++)
+        ck_assert(!tg_parameters_initialize(set, TG_INIT_HE_NORMAL, wrong[i], &rng) &&
+                  !tg_parameters_initialize(others, TG_INIT_HE_NORMAL, wrong[i], &rng));
+    ck_assert(tg_parameters_initialize(others, TG_INIT_HE_NORMAL, 2, &rng));
+    tg_parameters_free(others);
     tg_parameters_free(set);
 }
 END_TEST

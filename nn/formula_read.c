@@ -218,10 +218,15 @@ static const char *take_text(tg_formula_reader *r, const char *text)
         return NULL;
     }
     const size_t named = strspn(f->text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
-    const char *colon = f->text + named + (f->text[named] == ' ');
-    if (*colon != ':' || named == 0 || named > TG_FORMULA_NAME) {
+    const char *colon = strchr(f->text, ':'); /* no formula has one */
+    if (!colon) {
         memcpy(f->name, f->text, length + 1);
         return f->text;
+    }
+    if (named == 0 || named > TG_FORMULA_NAME || f->text + named + (f->text[named] == ' ') != colon) {
+        tg_formula_fail(r, f->text, "a name before ':' is of up to %d letters, digits, '_', '-' and '.'",
+                        TG_FORMULA_NAME);
+        return NULL;
     }
     memcpy(f->name, f->text, named);
     return colon + 1;

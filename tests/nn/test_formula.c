@@ -100,6 +100,8 @@ START_TEST(an_error_has_its_place_and_what_is_similar)
         {"log(0) x", "column 6, at ') x': the number before it is not finite"},
         {"x / (1 - 1)", "column 12, at the end: division by 0 before it"},
         {"x / 1e-310", "column 11, at the end: division by 0 before it"}, /* 0 times its inverse is NaN */
+        {"my act: x", "column 1, at 'my act: x': a name before ':' is of up to 40 letters, digits, '_', '-' and '.'"},
+        {": x", "column 1, at ': x': a name before ':' is of up to 40 letters, digits, '_', '-' and '.'"},
         {"1e999 x", "column 1, at '1e999 x': expected a number, a name or '('"},
         {"b x, c = 1",
          "column 1, at 'b x, c = 1': there is no 'b'; there are x, or u and v, pi, e, trained numbers (', b "

@@ -81,7 +81,7 @@ START_TEST(a_formula_that_is_not_finite_is_blamed_itself)
                   "%s", train_output);
     ck_assert_int_ne(train_run("train", SMALL "--out u --activation 'half: log(x)'"), 0);
     ck_assert_msg(strstr(train_output, "log(x) is infinite or not a number at inputs"), "%s", train_output);
-    expect_fine(train_run("compare", SMALL "--seeds 1 --out v --activations 'relu,swish: x sigmoid(x),1/x'"));
+    expect_fine(train_run("compare", SMALL "--seeds 1 --out v --activations 'relu , swish: x sigmoid(x) ,1/x'"));
     ck_assert_msg(!strstr(train_output, "is infinite or not"), "%s", train_output);
 }
 END_TEST

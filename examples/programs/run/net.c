@@ -106,7 +106,10 @@ bool net_next_activation(const char **list, char word[], size_t size)
         if (after == name || after[0] != '=' || after[1] == '=')
             break;
     }
-    snprintf(word, size, "%.*s", (int)(at - from), from);
+    const char *end = at;
+    while (end > from && end[-1] == ' ')
+        end--;
+    snprintf(word, size, "%.*s", (int)(end - from), from);
     *list = *at ? at + 1 : NULL;
     return true;
 }

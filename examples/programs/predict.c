@@ -87,14 +87,19 @@ typedef struct pass {
     const tg_card *c;
     const inputs *rows;
     bool probabilities;
+    size_t lost; /* rows whose outputs are not finite */
     tally sums;
     constant *baseline; /* NULL: the model's file does not say */
 } pass;
 
-static void put_batch(const pass *p, size_t count, tg_tensor x, tg_tensor output)
+static void put_batch(pass *p, size_t count, tg_tensor x, tg_tensor output)
 {
     const size_t in = (size_t)p->c->spec.inputs, out = (size_t)tg_size(output) / count;
     for (size_t i = 0; i < count; i++) {
+        bool finite = true;
+        for (size_t k = 0; k < out; k++)
+            finite = finite && isfinite(tg_f32(output)[i * out + k]);
+        p->lost += !finite;
         predictions_row(p->c, tg_f32(output) + i * out, tg_f32(x) + i * in, p->probabilities, stdout);
         putchar('\n');
     }
@@ -183,6 +188,9 @@ static bool predict_rows(const tg_model *model, const tg_card *c, inputs *rows, 
     if (!each_batch(&p, false, error))
         return false;
     fflush(stdout);
+    if (p.lost)
+        fprintf(stderr, "predict: warning: %zu of %zu rows have an output that is not finite, which predicts nothing\n",
+                p.lost, rows->count);
     warn_of_filled(rows, c);
     warn(&rows->unknown, "unknown category", "unknown categories", "ignored");
     warn(&rows->unscored, "answer", "answers", "left out of the score");
@@ -266,7 +274,7 @@ static const char *conflict(const tg_card *c, const predict_settings *s)
         return "the model writes a target for each source, and --length, --temperature, --top-k, --samples and --seed "
                "are for texts";
     if (reads_pairs(c) && !options_has(&s->given, "header") && !options_has(&s->given, "unknown") && !s->rename &&
-        !s->probabilities)
+        !s->probabilities && !s->strict)
         return !s->data == !s->prompt ? "the model reads sources: either --data pairs:FILE or --prompt SOURCE" : NULL;
     static const char *const of_text[] = {"prompt", "length", "temperature", "top-k", "samples", "seed", NULL};
     const bool text = c->task == TG_CARD_LETTERS;
@@ -279,8 +287,8 @@ static const char *conflict(const tg_card *c, const predict_settings *s)
         return "--probabilities is for models of classes";
     if (text && options_has(&s->given, "header"))
         return "the model writes texts, and --header is for rows";
-    if (options_has(&s->given, "unknown") && (text || c->spec.image_width))
-        return "--unknown is for tables";
+    if ((s->strict || options_has(&s->given, "unknown")) && (text || c->spec.image_width))
+        return s->strict ? "--strict is for tables" : "--unknown is for tables";
     if (s->temperature == 0 && options_has(&s->given, "top-k"))
         return "--top-k: with --temperature 0 nothing is drawn";
     if (s->temperature == 0 && options_has(&s->given, "seed"))

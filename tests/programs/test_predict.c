@@ -168,6 +168,8 @@ START_TEST(an_unknown_category_is_named_or_ignored)
         ck_assert(i == 0 || fabs(got[i] - got[i - 1]) > 1e-3);
     }
     expect_refused(train_run("predict", "--model m --data csv:new.csv --unknown maybe"), "--unknown");
+    expect_fine(train_run("train", "--data glyphs --rows 80 --model mlp --hidden 4 --epochs 1 --no-plots --out g"));
+    expect_refused(train_run("predict", "--model g --data csv:new.csv --strict"), "--strict is for tables");
     expect_refused(train_run("predict", "--model m --data nowhere.csv"),
                    "there is no file 'nowhere.csv'; csv:FILE is a table");
 }
@@ -203,6 +205,13 @@ START_TEST(a_run_of_a_comparison_is_asked_for_its_predictions)
     expect_refused(train_run("train", "--resume --out c"), "--resume: c holds a comparison");
     temporary_write("two.csv", "0.5,-0.5\n", 9);
     expect_fine(train_run("predict", "--model c/runs/relu-seed1 --data csv:two.csv --header no"));
+    ck_assert_ptr_null(strstr(train_output, "warning"));
+    temporary_write("far.csv", "3e38,-3e38\n0.5,-0.5\n", 20);
+    expect_fine(train_run("predict", "--model c/runs/relu-seed1 --data csv:far.csv --header no >p"));
+    ck_assert_msg(strstr(train_output, "warning: 1 of 2 rows have an output that is not finite"), "%s", train_output);
+    expect_fine(train_run("rm", "c/runs/relu-seed1/best.safetensors"));
+    expect_refused(train_run("predict", "--model c/runs/relu-seed1 --data csv:two.csv"),
+                   "c/runs/relu-seed1 has no weights: compare keeps them with --keep-models");
 }
 END_TEST
 

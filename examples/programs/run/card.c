@@ -304,7 +304,11 @@ tg_card *card_read(const char *model, tg_error *error)
     const bool compares = files_exists(model, "runs") && !files_exists(model, "best.safetensors");
     if (compares)
         tg_fail(error, "%.200s holds a comparison: use one of its runs, " ADVICE_RUN, model, model);
-    return compares ? NULL : tg_card_read(model, error);
+    const bool bare = !compares && files_exists(model, "result.json") && !files_exists(model, "best.safetensors") &&
+                      !files_exists(model, "refit.safetensors");
+    if (bare)
+        tg_fail(error, "%.200s has no weights: compare keeps them with --keep-models", model);
+    return compares || bare ? NULL : tg_card_read(model, error);
 }
 
 tg_model *card_model(const tg_card *c, const char *other, const char *rename, tg_error *error)

@@ -174,6 +174,8 @@ static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_opt
     const tg_file_tensor *tensor;
     for (int i = 0; (tensor = tg_safetensors_at(f, i)); i++) {
         const int number = target_of(set, tensor, options);
+        if (options->keeps && strstr(tensor->name, options->keeps))
+            continue;
         if (number < 0 && options->allow_unknown)
             continue;
         if (number < 0)
@@ -189,7 +191,8 @@ static bool match(const tg_safetensors *f, tg_parameters *set, const tg_load_opt
         source[number] = tensor;
     }
     for (int i = 0; i < tg_parameters_count(set); i++)
-        if (!source[i] && !options->allow_missing)
+        if (!source[i] && !options->allow_missing &&
+            !(options->keeps && strstr(tg_parameters_at(set, i)->name, options->keeps)))
             return tg_file_refuse(error, f->path, "tensor %.200s is missing", tg_parameters_at(set, i)->name);
     return true;
 }

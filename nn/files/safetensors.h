@@ -47,6 +47,7 @@ typedef struct tg_load_options {
     bool allow_unknown; /* tensors of the file that the set does not have are ignored */
     const tg_rename *renames;
     int rename_count;
+    const char *keeps; /* parameters with this text in their names keep their values; NULL: none */
 } tg_load_options;
 
 /* Reads values by name, from half, bfloat16, float or double, into the type of the set. `options` NULL: names must

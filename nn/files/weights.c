@@ -104,12 +104,15 @@ bool tg_weights_load(tg_parameters *set, const char *path, tg_activation activat
         return tg_file_refuse(error, path, "%s", tg_parameters_error(set));
     if (!tg_activation_name(activation))
         return tg_file_refuse(error, path, "there is no such activation");
-    if (!o->migrate) {
-        const named result = activation_of(path, &theirs, error);
-        if (result == UNREADABLE)
-            return false;
-        if (result == NAMED && theirs != activation)
-            return disagree(set, path, theirs, activation, o, error);
-    }
-    return tg_parameters_load(set, path, &o->load, error);
+    tg_load_options load = o->load;
+    tg_error unread;
+    const named result = activation_of(path, &theirs, o->migrate ? &unread : error);
+    const bool others = result == NAMED && theirs != activation;
+    if (!o->migrate && result == UNREADABLE)
+        return false;
+    if (!o->migrate && others)
+        return disagree(set, path, theirs, activation, o, error);
+    if (others)
+        load.keeps = ".activation."; /* trained numbers belong to the other activation, whatever their names */
+    return tg_parameters_load(set, path, &load, error);
 }

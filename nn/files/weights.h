@@ -47,7 +47,7 @@ typedef tg_tensor (*tg_weights_outputs)(tg_tape *tape, tg_activation activation,
 
 typedef struct tg_weights_load_options {
     tg_load_options load;       /* parameter names that are missing, unknown or renamed */
-    bool migrate;               /* load the weights whatever activation they were trained with */
+    bool migrate;               /* load the weights whatever activation they were trained with, but for its numbers */
     tg_weights_outputs outputs; /* computes outputs, so that the message can give their difference; NULL: without it */
     void *user;
 } tg_weights_load_options;

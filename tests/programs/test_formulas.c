@@ -177,6 +177,34 @@ START_TEST(nets_are_tested_with_a_formula_in_place_of_their_activation)
 }
 END_TEST
 
+/* A number of another formula is another one, also if both are called b. */
+START_TEST(trained_numbers_belong_to_their_formula)
+{
+    static const char onward[] = "--data moons --rows 80 --start own-m --activation-from model --lr 1e-12 --epochs 1 "
+                                 "--no-plots --keep-predictions";
+    expect_fine(train_run("compare",
+                          "--data moons --rows 80 --hidden 4 --epochs 20 --lr 0.05 --seeds 1 --no-plots --out own-c "
+                          "--activations 'mine: x sigmoid(b x), b = 1' --test-as 'mine,clash: x sigmoid(x) + "
+                          "b, b = 0,many: x sigmoid(b x), b = 1 per unit,swish: x sigmoid(x)'"));
+    const double swish = csv_cell("own-c/runs.csv", "mine", "test_loss_as_swish");
+    ck_assert_double_eq(csv_cell("own-c/runs.csv", "mine", "test_loss_as_mine"),
+                        csv_cell("own-c/runs.csv", "mine", "test_loss"));
+    ck_assert_double_ne(csv_cell("own-c/runs.csv", "mine", "test_loss"), swish);
+    ck_assert_double_eq(csv_cell("own-c/runs.csv", "mine", "test_loss_as_clash"), swish);
+    ck_assert_double_eq_tol(csv_cell("own-c/runs.csv", "mine", "test_loss_as_many"), swish, 1e-6);
+    expect_fine(train_run("train", "--data moons --rows 80 --hidden 4 --epochs 20 --lr 0.05 --no-plots --out own-m "
+                                   "--activation 'mine: x sigmoid(b x), b = 1'"));
+    static const char *const others[] = {"x sigmoid(x)", "x sigmoid(x) + b, b = 0", "x sigmoid(c x), c = 1 per unit"};
+    double loss[3];
+    for (int i = 0; i < 3; i++) {
+        expect_fine(train_run("train", "%s --activation '%s' --out own-%d", onward, others[i], i));
+        const char *said = strstr(train_output, "test: loss ");
+        loss[i] = said ? atof(said + strlen("test: loss ")) : NAN;
+    }
+    ck_assert(loss[1] == loss[0] && loss[2] == loss[0]);
+}
+END_TEST
+
 Suite *formulas_suite(void)
 {
     Suite *suite = suite_create("formulas");
@@ -192,6 +220,7 @@ Suite *formulas_suite(void)
     tcase_add_test(tests, moments_that_do_not_exist_are_not_shown);
     tcase_add_test(tests, a_formula_is_drawn_among_the_others);
     tcase_add_test(tests, nets_are_tested_with_a_formula_in_place_of_their_activation);
+    tcase_add_test(tests, trained_numbers_belong_to_their_formula);
     suite_add_tcase(suite, tests);
     return suite;
 }

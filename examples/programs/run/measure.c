@@ -25,6 +25,23 @@ void run_noise(trainer *t, runlog_run *results)
     }
 }
 
+/* Copies weights; the trained numbers of another activation, whatever their names, are no weights. */
+static bool take_weights(tg_parameters *set, const tg_parameters *from, bool numbers)
+{
+    const size_t bytes = tg_parameters_bytes(set);
+    float *own = malloc(bytes + 1), *values = tg_parameters_values(set);
+    if (own)
+        memcpy(own, values, bytes);
+    const bool copied = own && tg_parameters_copy(set, from) > 0;
+    for (int i = 0; copied && !numbers && i < tg_parameters_count(set); i++) {
+        const tg_parameter *p = tg_parameters_at(set, i);
+        if (strstr(p->name, ".activation."))
+            memcpy(p->data, own + ((float *)p->data - values), (size_t)tg_shape_size(&p->shape) * sizeof *own);
+    }
+    free(own);
+    return copied;
+}
+
 /* The test loss of a net with the same weights, rounded to a format, and this activation; NaN if the loss is not finite,
  * or if one of both is gated, as a gate has weights of its own. */
 static double loss_of_variant(trainer *t, const run_variant *variant)
@@ -36,10 +53,11 @@ static double loss_of_variant(trainer *t, const run_variant *variant)
     tg_model *own = t->model;
     if (net_is_gated(variant->activation) != net_is_gated(spec.activation))
         return NAN;
+    const bool same = strcmp(variant->activation, spec.activation) == 0;
     spec.activation = variant->activation;
     t->model = net_new(&spec, &rng, &error);
     tg_parameters *set = t->model ? tg_model_parameters(t->model) : NULL;
-    if (set && tg_parameters_copy(set, tg_model_parameters(own)) > 0) {
+    if (set && take_weights(set, tg_model_parameters(own), same)) {
         float *weights = tg_parameters_values(set);
         for (int64_t i = 0; i < tg_parameters_size(set); i++)
             weights[i] = tg_round(variant->format, weights[i]);

@@ -226,7 +226,7 @@ START_TEST(what_was_read_is_told_before_training)
     snprintf(arguments, sizeof arguments, SMALL_RUNS "--folds 3 --patience 1 --out '%s/told'", temporary_folder());
     ck_assert_msg(compare_run(arguments, errors, sizeof errors) == 0, "%s", errors);
     static const char *const said[] = {"moons: 300 rows, 2 features; classification into 2 classes (0, 1)\n",
-                                       "140 training, 60 validation and 100 test samples. Folds are redrawn per seed",
+                                       "140 training, 60 validation and 100 test samples. 3 folds are redrawn per seed",
                                        "2-8x2-2, 2 epochs of 5 steps, batch 32, adamw 0.001, cosine; 24 runs\n"};
     for (int i = 0; i < 3; i++)
         ck_assert_msg(strstr(errors, said[i]) != NULL, "%s is missing in %s", said[i], errors);

@@ -43,10 +43,14 @@ static const struct {
       "seeds is lowest. All have initial scale 1, which was not searched"},
      {"redrawn per seed", "adamw", "lowest validation loss counts", "again on training"}},
     {"--seeds 2 --activations swiglu,relu --folds 3 --refit yes --lr 0.01",
-     {"Folds are redrawn per seed", "about as many parameters as the others",
+     {"3 folds are redrawn per seed", "about as many parameters as the others",
       "Then it is trained again on training and validation samples together, for as many steps.",
       "6 folds of all seeds", "Intervals of test loss: Student's t"},
-     {"Splits are redrawn", "the width of"}}};
+     {"Splits are redrawn", "the width of"}},
+    {"--seeds 2 --activations relu --test first:12 --lr 0.01",
+     {"f = 1 + m / (N - m), where m of N samples are tested, of the mean on",
+      "f = 1 + m / (N - m) for differences and 1.5 for means, where m of N samples are tested."},
+     {NULL}}};
 
 START_TEST(methods_are_those_of_the_options)
 {

@@ -132,7 +132,7 @@ void comparison_add_method(const comparison_view *v, table *t, const comparison_
 {
     const comparison_about *about = &v->c->about;
     const char *of = about->grouped ? "group" : "sample", *scale = m->share ? ", of the mean on asin(sqrt(x))" : "",
-               *training = about->fixed_test ? "1 + m / (N - m), m of N samples being tested" : "2";
+               *training = about->fixed_test ? "1 + m / (N - m)" : "2";
     bool by_rows = false;
     for (int i = 0; i < v->c->run_count; i++)
         by_rows |= v->c->runs[i].finished && comparison_rows(&v->c->runs[i].net, m);
@@ -140,10 +140,11 @@ void comparison_add_method(const comparison_view *v, table *t, const comparison_
         table_add_note(t,
                        "Intervals of %s: Student's t with the variance of the seeds and the covariance of %s %ss "
                        "that seeds share, from the %s of each %s, as docs/comparing.md of tapegrad says, with f = "
-                       "%s%s%s.",
+                       "%s%s%s%s.",
                        m->words ? m->words : m->title, comparison_split_word(v), of,
                        m->influence ? "influence (infinitesimal jackknife)" : "value", of, training,
-                       comparison_is_minimised(m) ? " for differences and 1.5 for means" : "", scale);
+                       comparison_is_minimised(m) ? " for differences and 1.5 for means" : "",
+                       about->fixed_test ? ", where m of N samples are tested" : "", scale);
     else
         table_add_note(t, "Intervals of %s: Student's t over the %s%s.", m->words ? m->words : m->title,
                        about->same_folds ? "folds" : comparison_pairs_word(v), scale);

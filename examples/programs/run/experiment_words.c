@@ -32,13 +32,17 @@ static bool validates(const run_spec *s)
 static const char *split_of(const experiment *e)
 {
     const bool fixed = e->settings.run.split[0] == 'f', grouped = e->from.data.group;
-    if (e->settings.run.folds)
-        return fixed ? "Folds are drawn once, the same for all seeds; intervals do not allow for training samples that "
-                       "folds share."
-               : grouped ? "Folds of groups are redrawn per seed, the same for all activations; intervals allow for "
-                           "groups that seeds share."
-                         : "Folds are redrawn per seed, the same for all activations; intervals allow for samples that "
-                           "seeds share.";
+    char text[200];
+    if (e->settings.run.folds) {
+        snprintf(text, sizeof text, "%d folds%s are %s.", e->settings.run.folds, grouped ? " of groups" : "",
+                 fixed     ? "drawn once, the same for all seeds; intervals do not allow for training samples that "
+                             "folds share"
+                 : grouped ? "redrawn per seed, the same for all activations; intervals allow for groups that seeds "
+                             "share"
+                           : "redrawn per seed, the same for all activations; intervals allow for samples that seeds "
+                             "share");
+        return net_keep_text(text);
+    }
     if (fixed)
         return "The split is fixed: intervals do not cover the effect of another split.";
     if (e->settings.seeds == 1)

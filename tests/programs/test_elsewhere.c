@@ -234,6 +234,9 @@ START_TEST(what_is_said_of_runs)
         {"method,fold,loss\na,1,0.5\na,2,0.6\na,1,0.9\nb,2,1\nb,1,0.7\nb,1,0.75\n",
          {"paired in their order", "of 3 folds"},
          {NULL}},
+        {"group,seed,loss,acc\na,1,1,0.5\na,2,1.1,0.6\nb,1,1,0.5\nb,2,1.2,0.7\n --margin 2%",
+         {"not shown to be equal within 2 %", "\nEqual within 2 % or 2 points: two one-sided tests, at 5 %."},
+         {NULL}},
         /* one without a mean is not called alike */
         {"group,seed,loss\na,1,0.5\na,2,0.51\na,3,0.52\nb,1,0.3\nb,2,nan\nb,3,0.3\nc,1,0.2\nc,2,0.21\nc,3,0.22\n",
          {"loss (less is better), 3 seeds, without b: c came first; a was worse"},
@@ -244,8 +247,11 @@ START_TEST(what_is_said_of_runs)
          {"points", "_loss %"}},
         {"group,seed,top1Acc\na,1,0.5\na,2,0.4\nb,1,0.6\nb,2,0.7\n", {"top1Acc %", "points"}, {NULL}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_text("r.csv", cases[i].rows);
-        expect_fine(train_run("compare", "--runs r.csv"));
+        const char *option = strstr(cases[i].rows, " --");
+        char *rows = memory_text("%.*s", option ? (int)(option - cases[i].rows) : INT_MAX, cases[i].rows);
+        write_text("r.csv", rows);
+        free(rows);
+        expect_fine(train_run("compare", "--runs r.csv%s", option ? option : ""));
         for (int k = 0; k < 2; k++)
             ck_assert_msg((!cases[i].says[k] || strstr(train_output, cases[i].says[k])) &&
                               (!cases[i].hides[k] || !strstr(train_output, cases[i].hides[k])),

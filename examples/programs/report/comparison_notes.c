@@ -150,13 +150,31 @@ void comparison_add_method(const comparison_view *v, table *t, const comparison_
                        about->same_folds ? "folds" : comparison_pairs_word(v), scale);
 }
 
+/* "Equal within 5 % or 5 points": a margin is of losses a share, of shares a difference. */
+static void add_margin(const comparison_view *v, table *t)
+{
+    const double margin = 100 * v->c->about.margin;
+    char what[80] = "";
+    for (int share = 0; share < 2; share++) {
+        bool any = false;
+        for (int m = 0; m < v->c->measure_count; m++)
+            any |= comparison_speaks(v, m) && v->c->measures[m].share == share;
+        if (any)
+            text_add(what, sizeof what, "%s%g %s", *what ? " or " : "", margin,
+                     !share        ? "%"
+                     : margin == 1 ? "point"
+                                   : "points");
+    }
+    table_add_note(t, "Equal within %s: two one-sided tests, at 5 %%%s.", what,
+                   v->count > 2 ? " for all pairs of a measure together (Holm)" : "");
+}
+
 void comparison_add_notes(const comparison_view *v, table *t)
 {
     enum { TOO_FEW = 5 };
     add_meaning(v, t);
     if (v->c->about.margin > 0 && v->pairs && v->most > 1)
-        table_add_note(t, "Equal within %g %%: two one-sided tests, at 5 %%%s.", 100 * v->c->about.margin,
-                       v->count > 2 ? " for all pairs of a measure together (Holm)" : "");
+        add_margin(v, t);
     if (v->pairs && v->least > 1 && v->least < TOO_FEW)
         table_add_note(t, "%d %s show large differences only: " ADVICE_TEN_SEEDS ".", v->least,
                        comparison_pairs_word(v));

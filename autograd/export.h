@@ -9,10 +9,10 @@
  *     tg_export(tape, &config, text, length + 1);                  // int net_predict(const float x[784], float y[10]);
  *
  * The file has a loop nest for each value of the tape that the output depends on, in the tape's order, with a comment
- * that says what it is. Formulas and loops are taken from the sources of the kernels. So results are bit-identical to
- * those of the library on a processor with fused multiply-adds, with any compiler that treats float and fmaf() as C99
- * says: docs/export.md. The file allocates nothing; its static memory is declared at its top. Only names that begin
- * with the configured name are visible to other files.
+ * that says what it is. Formulas and loops are taken from the sources of the kernels. So results, but for convolutions
+ * by Winograd's algorithm, are bit-identical to those of the library on a processor with fused multiply-adds, with any
+ * compiler that treats float and fmaf() as C99 says: docs/export.md. The file allocates nothing; its static memory is
+ * declared at its top. Only names that begin with the configured name are visible to other files.
  */
 #ifndef TG_EXPORT_H
 #define TG_EXPORT_H

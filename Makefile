@@ -419,7 +419,7 @@ $(OUT)/bin/fuzz: LIBS = $(PROGRAM_LIBS)
 $(OUT)/bin/fuzz: $(call objects,$(wildcard tests/fuzz/*.c) tests/support/cross_program.c tests/support/cross_failures.c) $(COMMON_OBJECTS) $(LIBRARY_OBJECTS) $(OUT)/flags
 	$(link)
 
-# Needs MPFR and clang too, and takes three hours on two processors: both halves of what .ci/run runs in turn, 1,000 seeds, every
+# Needs MPFR and clang too, and takes three hours on two processors: all four quarters of what .ci/run runs in turn, 1,000 seeds, every
 # float through GELU and SiLU (other kernels by name), ten million doubles, ten minutes for each fuzz target, and the same bytes from
 # two folders. As root, with debootstrap installed, it also runs the documented installation in an empty Debian.
 check-long: all $(OUT)/bin/tests $(OUT)/bin/against-mpfr $(OUT)/bin/intervals

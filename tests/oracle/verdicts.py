@@ -53,15 +53,16 @@ def by_rows(values, rows, validation=None, trained=1):
             within += (share[s] ** 2).sum() * units_here / (units_here - 1)
     _, deviation, error, _, _ = plain(means)
     between = error ** 2
-    known = float(n - 1)
+    known, most = float(n - 1), error ** 2
     if validation is not None and np.isfinite(validation).all() and n > 1:
         other = plain(validation)[2] ** 2
+        most = max(most, other)
         training = max(0.0, 1 - 2 * within / (between + other)) if between + other > 0 else 0.0
         more = (1 - training ** 2) / (1 + training ** 2)
         if more > 0:
             between = (known * between + more * other) / (known + more)
             known += more
-    weight = min(1.0, within / between) if between > 0 else 1.0
+    weight = min(1.0, within / most) ** 2 if most > 0 else 1.0
     pooled = (known * between + weight * within) / (known + weight)
     r = (share.sum(0) ** 2 - (share ** 2).sum(0)) * n / (n - 1)
     r[(share != 0).sum(0) < 2] = 0

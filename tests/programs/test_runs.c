@@ -225,7 +225,7 @@ START_TEST(rows_that_seeds_share_widen_the_interval)
         comparison_group *groups = run_log_groups(log, &count);
         const statistics_estimate found = groups[1].of[TEST_LOSS].difference;
         ck_assert_double_eq_tol(found.mean, 3, 1e-12);
-        ck_assert_double_eq_tol(found.error, redrawn ? sqrt(4. / 3) : 1, 1e-12);
+        ck_assert_double_eq_tol(found.error, redrawn ? sqrt(1.4) : 1, 1e-12);
         ck_assert_double_eq_tol(groups[0].of[TEST_LOSS].value.error, 0, 1e-12); /* all rows have the loss 7 */
         free(groups);
         runlog_free(log);

@@ -291,23 +291,25 @@ START_TEST(an_estimate_by_rows_has_the_values_of_its_formula)
     const double value[2][2] = {{1, 3}, {5, 3}};
     const statistics_rows seeds[] = {{2, row[0], value[0]}, {2, row[1], value[1]}};
     const statistics_estimate e = statistics_of_rows(seeds, NULL, 2, 1);
-    /* a = 2 / 2 = 1; e = -1/4, 1/4, 1/4, -1/4; W = 4 / 16 * 2 = 1/2; p = 1/2; P = (1 + 1/4) / 1.5 = 5/6;
-     * row 1: r = (1/4 - 1/8) * 2 = 1/4 = C; error^2 = 5/6 + 1/2 = 4/3; degrees = 2 (16/9) / (2 (25/36) / 1.5 + 1/4). */
+    /* a = 2 / 2 = 1; e = -1/4, 1/4, 1/4, -1/4; W = 4 / 16 * 2 = 1/2; p = (1/2)^2; P = (1 + 1/8) / 1.25 = 0.9;
+     * row 1: r = (1/4 - 1/8) * 2 = 1/4 = C; error^2 = 0.9 + 1/2 = 1.4; degrees = 2 * 1.4^2 / (2 * 0.9^2 / 1.25 + 1/4). */
     ck_assert_double_eq_tol(e.mean, 3, 1e-15);
-    ck_assert_double_eq_tol(e.error, sqrt(4. / 3), 1e-15);
+    ck_assert_double_eq_tol(e.error, sqrt(1.4), 1e-15);
     ck_assert_double_eq_tol(e.floor, sqrt(0.5), 1e-15);
-    ck_assert_double_eq_tol(e.degrees, 2 * 16. / 9 / (2 * 25. / 36 / 1.5 + 0.25), 1e-14);
-    /* Of a loss: error^2 = 5/6 + 3/2 / 4; degrees with (3/2)^2 of the sum of r^2 = 1/16. */
+    ck_assert_double_eq_tol(e.degrees, 2 * 1.96 / (2 * 0.81 / 1.25 + 0.25), 1e-14);
+    /* Of a loss: error^2 = 0.9 + 3/2 / 4; degrees with (3/2)^2 of the sum of r^2 = 1/16. */
     const statistics_estimate loss = statistics_of_rows(seeds, NULL, 2, STATISTICS_MINIMISED);
-    ck_assert_double_eq_tol(loss.error, sqrt(5. / 6 + 0.375), 1e-15);
+    ck_assert_double_eq_tol(loss.error, sqrt(0.9 + 0.375), 1e-15);
     ck_assert_double_eq_tol(loss.floor, sqrt(0.375), 1e-15);
-    ck_assert_double_eq_tol(loss.degrees, 2 * pow(5. / 6 + 0.375, 2) / (2 * 25. / 36 / 1.5 + 2.25 / 16), 1e-14);
-    /* With 0 and 2 on validation rows b = 1, a + b = 2, t = 1/2, k = (3/4) / (5/4) = 3/5, A = 1, p = 1/2, nu = 2.1;
-     * P = (1.6 + 1/4) / 2.1; C as before. */
-    const double validation[] = {0, 2}, unknown[] = {0, NAN}, P = 1.85 / 2.1;
+    ck_assert_double_eq_tol(loss.degrees, 2 * pow(0.9 + 0.375, 2) / (2 * 0.81 / 1.25 + 2.25 / 16), 1e-14);
+    /* With 0 and 2 on validation rows b = 1, a + b = 2, t = 1/2, k = (3/4) / (5/4) = 3/5, A = 1, p = 1/4, nu = 1.85;
+     * P = (1.6 + 1/8) / 1.85; C as before. With 0 and 4, b = 4, t = 4/5, k = 9/41, A = 1.54, p = (1/8)^2. */
+    const double validation[] = {0, 2}, wider[] = {0, 4}, unknown[] = {0, NAN}, P = 1.725 / 1.85;
+    const double nu = 50. / 41 + 1. / 64, larger = (50. / 41 * 1.54 + 0.5 / 64) / nu;
     const statistics_estimate with = statistics_of_rows(seeds, validation, 2, 1);
     ck_assert_double_eq_tol(with.error, sqrt(P + 0.5), 1e-15);
-    ck_assert_double_eq_tol(with.degrees, 2 * pow(P + 0.5, 2) / (2 * P * P / 2.1 + 0.25), 1e-14);
+    ck_assert_double_eq_tol(with.degrees, 2 * pow(P + 0.5, 2) / (2 * P * P / 1.85 + 0.25), 1e-14);
+    ck_assert_double_eq_tol(statistics_of_rows(seeds, wider, 2, 1).error, sqrt(larger + 0.5), 1e-15);
     ck_assert_double_eq(statistics_of_rows(seeds, unknown, 2, 1).error, e.error);
     ck_assert_double_eq(statistics_of_rows(seeds, NULL, 1, 1).mean, 2);
     ck_assert_double_nan(statistics_of_rows(seeds, NULL, 1, 1).margin);

@@ -328,7 +328,8 @@ static double add_seed(const statistics_rows *seed, double mean, double n, row_s
 static double pool(double a, double b, double W, double n, double *degrees)
 {
     const double t = fmax(0, 1 - 2 * W / (a + b)), k = isfinite(b) ? (1 - t * t) / (1 + t * t) : 0;
-    const double A = k > 0 ? ((n - 1) * a + k * b) / (n - 1 + k) : a, p = A > 0 ? fmin(1, W / A) : 1;
+    const double A = k > 0 ? ((n - 1) * a + k * b) / (n - 1 + k) : a, most = fmax(a, b);
+    const double p = most > 0 ? pow(fmin(1, W / most), 2) : 1;
     *degrees = n - 1 + k + p;
     return ((n - 1 + k) * A + p * W) / *degrees;
 }

@@ -105,7 +105,7 @@ typedef struct statistics_rows {
  *     b  = a of the values on validation rows          what else is known of the variance of seeds
  *     t  = max(0, 1 - 2 W / (a + b))                   the part of training, which both kinds of rows share:
  *     k  = (1 - t^2) / (1 + t^2)                       the smaller it is, the more b adds; 0 if b is unknown
- *     A  = ((n - 1) a + k b) / (n - 1 + k),  p = min(1, W / A),  nu = n - 1 + k + p
+ *     A  = ((n - 1) a + k b) / (n - 1 + k),  p = min(1, W / max(a, b))^2,  nu = n - 1 + k + p
  *     P  = ((n - 1 + k) A + p W) / nu
  *     r(i) = (S(i)^2 - sum over s of e(i, s)^2) n / (n - 1),  C = max(0, sum r)     the covariance of shared rows
  *     error^2 = P + f C        f = 1 + training: shared training rows add to C, too

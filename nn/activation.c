@@ -58,7 +58,7 @@ static bool is_known(tg_activation activation)
 /* Formulas follow the table. */
 static const tg_formula_entry *entry_of(tg_activation activation)
 {
-    return tg_formulas_at((int)activation - ACTIVATIONS);
+    return (int)activation < ACTIVATIONS ? NULL : tg_formulas_at((int)activation - ACTIVATIONS);
 }
 
 static const tg_formula *formula_of(tg_activation activation)

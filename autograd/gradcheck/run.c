@@ -62,12 +62,12 @@ static void expect_the_same_again(tg_check *c)
     }
 }
 
-/* The power of two by which the farthest of these numbers is away from 1. */
+/* The power of two by which the farthest of these numbers is away from 1; without 0, infinities and NaN. */
 static int farthest_power(const double *numbers, int64_t count)
 {
     int farthest = 0;
     for (int64_t i = 0; i < count; i++)
-        if (numbers[i] != 0 && abs(ilogb(numbers[i])) > farthest)
+        if (numbers[i] != 0 && isfinite(numbers[i]) && abs(ilogb(numbers[i])) > farthest)
             farthest = abs(ilogb(numbers[i]));
     return farthest;
 }

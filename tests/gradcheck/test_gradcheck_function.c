@@ -12,6 +12,39 @@
 
 Suite *gradcheck_function_suite(void);
 
+/* ---- numbers that are not used ---- */
+
+static bool square_of_second(const void *const *in, void *const *out, void *user)
+{
+    const double *x = in[0];
+    (void)user;
+    *(double *)out[0] = x[1] * x[1];
+    return true;
+}
+
+static bool square_of_second_vjp(const void *const *in, const void *const *v, void *const *gradients, void *user)
+{
+    const double *x = in[0];
+    double *gradient = gradients[0];
+    (void)user;
+    gradient[0] = 0;
+    gradient[1] = *(const double *)v[0] * 2 * x[1];
+    return true;
+}
+
+/* For sanitizers: powers of two of such numbers are no integers. */
+START_TEST(a_number_that_is_not_used_may_be_infinite_or_nan)
+{
+    static const double numbers[] = {INFINITY, -INFINITY, NAN, 0, 0x1p-1074};
+    const tg_black_box box = {.value = square_of_second, .vjp = square_of_second_vjp};
+    for (int i = 0; i < 5; i++) {
+        const tg_gradcheck_input in = {.shape = TG_SHAPE(2), .data = (const double[]){numbers[i], 1.5}};
+        const tg_gradcheck_result result = tg_gradcheck_function(&box, &in, 1, NULL);
+        ck_assert_msg(result.passed, "%g: %s", numbers[i], result.why);
+    }
+}
+END_TEST
+
 /* ---- two matrices in, their product and a mean out ---- */
 
 /* P = A B and m = mean(A^2) + k sum(B), of A [2, 3], B [3, 2] and an integer k. A number selects a fault of the
@@ -543,6 +576,7 @@ Suite *gradcheck_function_suite(void)
     tcase_add_test(all, what_cannot_be_checked_is_refused_with_the_reason);
     tcase_add_test(all, a_second_derivative_is_the_first_of_a_vjp);
     tcase_add_test(all, small_errors_in_many_elements_do_not_cancel);
+    tcase_add_test(all, a_number_that_is_not_used_may_be_infinite_or_nan);
     tcase_add_test(all, what_happens_within_the_smallest_step_is_not_called_wrong);
     tcase_add_loop_test(all, no_right_function_is_called_wrong_in_any_type, TG_GRADCHECK_F64, TG_GRADCHECK_BF16 + 1);
     suite_add_tcase(suite, all);

@@ -1,6 +1,7 @@
 /* Linear layers, and activations by name. */
 #include "tests/support/tensors.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ START_TEST(names_lead_to_activations_and_back)
         ck_assert_ptr_null(tg_activation_name_error(tg_activation_name((tg_activation)count)));
     }
     ck_assert_int_eq(count, TG_REGLU_SQUARED + 1);
+    ck_assert_ptr_null(tg_activation_name((tg_activation)INT_MIN)); /* and nothing overflows, says a sanitizer */
+    ck_assert_ptr_null(tg_activation_name((tg_activation)INT_MAX));
 }
 END_TEST
 

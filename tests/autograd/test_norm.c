@@ -126,6 +126,23 @@ START_TEST(batch_norm_normalises_channels_and_group_norm_groups)
 }
 END_TEST
 
+/* The square of such a mean is infinite. */
+START_TEST(batch_norm_stands_means_whose_squares_overflow)
+{
+    double numbers[24];
+    for (int i = 0; i < 24; i++)
+        numbers[i] = 1e160 * (1 + i * i * 1e-8);
+    tg_tensor x = tg_variable(tape, TG_F64, numbers, TG_SHAPE(2, 1, 12)), y = tg_batch_norm(x, TG_NONE, TG_NONE, 0),
+              weight = drawn(TG_F64, TG_SHAPE(2, 1, 12)), dx;
+    tg_tensor row = tg_normalize(tg_reshape(x, TG_SHAPE(1, 24)), true, 0), sum = tg_sum(tg_mul(y, weight));
+    ck_assert(tg_grad(&sum, 1, &x, 1, NULL, false, &dx));
+    for (int i = 0; i < 24; i++) {
+        assert_relative(tg_at(y, i), tg_at(row, i), 1e-6);
+        ck_assert(isfinite(tg_at(dx, i)));
+    }
+}
+END_TEST
+
 /* Images of 35 numbers in each channel, and the same numbers as a batch of single ones, which are copied into rows. */
 START_TEST(batch_norm_of_images_is_that_of_their_pixels)
 {
@@ -261,6 +278,7 @@ Suite *norm_suite(void)
     tcase_add_test(tests, constant_rows_and_rows_of_zeros_give_zeros_and_finite_gradients);
     tcase_add_test(tests, layer_norm_scales_and_shifts_by_column);
     tcase_add_test(tests, batch_norm_normalises_channels_and_group_norm_groups);
+    tcase_add_test(tests, batch_norm_stands_means_whose_squares_overflow);
     tcase_add_test(tests, batch_norm_of_images_is_that_of_their_pixels);
     tcase_add_test(tests, second_derivatives_stand_large_means);
     tcase_add_test(tests, batch_norm_in_evaluation_with_the_batch_s_own_statistics_is_that_of_training);

@@ -66,13 +66,16 @@ static bool add_row(tg_check *c, const tg_check_line *line, double t, tg_check_s
 }
 
 /* The first two rows, which settle most. The slopes of both sides differ by half as much in half the step, at a kink by
- * as much: by more than what converges. */
+ * as much: by more than what converges. One of many elements that move may have a kink, which is a small part of the
+ * slopes then, but more than rounding and than what may be off. */
 static bool add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     add_row(c, line, c->first, s);
-    const double bend = fmax((1 - 1. / TG_SAFETY) * s->plain.error, TG_COARSE * s->sizes);
+    const double bend = (1 - 1. / TG_SAFETY) * s->plain.error;
     const bool settled = add_row(c, line, c->first / 2, s);
-    s->kink = s->plain.error > bend ? s->plain.error : 0;
+    const double least =
+        fmin(TG_COARSE * s->sizes, fmax(TG_SAFETY * s->plain.rounding, TG_TOLERANCE * c->promise * s->sizes));
+    s->kink = s->plain.error > bend && s->plain.error > least ? s->plain.error : 0;
     return settled;
 }
 

@@ -49,6 +49,34 @@ static void outside_derivative(const tg_derive *d)
     d->gradient[0] = tg_mul(d->cotangent, right);
 }
 
+static tg_tensor sum_of(tg_tape *tape, const tg_tensor *in, int count, void *user)
+{
+    (void)tape, (void)count;
+    return tg_sum(*(const bool *)user ? tg_leaky_relu(in[0], 0.01) : tg_relu(in[0]));
+}
+
+/* Along a direction of many elements its kink is a small part of the slopes. */
+START_TEST(a_zero_among_many_elements_is_not_called_wrong)
+{
+    enum { MOST = 320, SEEDS = 25 };
+    double x[MOST];
+    int passed = 0, all = 0;
+    for (int size = 20; size <= MOST; size *= 4)
+        for (int seed = 0; seed < 2 * SEEDS; seed++, all++) {
+            tg_rng rng = tg_rng_seed((uint64_t)seed);
+            for (int i = 0; i < size; i++)
+                x[i] = i == seed % size ? 0 : tg_rng_normal(&rng);
+            const tg_gradcheck_input in = {.shape = TG_SHAPE(size), .data = x};
+            bool leaky = seed % 2;
+            const tg_gradcheck_result result =
+                tg_gradcheck(sum_of, &leaky, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
+            ck_assert_msg(result.passed || result.status == TG_GRADCHECK_CANNOT_TELL, "%d: %s", size, result.why);
+            passed += result.passed;
+        }
+    ck_assert_int_gt(10 * passed, 9 * all);
+}
+END_TEST
+
 START_TEST(a_slope_outside_those_of_the_two_sides_is_wrong)
 {
     static const double at[] = {1, 0, -1};
@@ -361,6 +389,7 @@ Suite *gradcheck_kinks_suite(void)
     Suite *suite = suite_create("gradcheck_kinks");
     TCase *tests = tcase_create("gradcheck_kinks");
     tcase_add_test(tests, points_on_and_near_a_kink_are_judged_by_one_sided_differences);
+    tcase_add_test(tests, a_zero_among_many_elements_is_not_called_wrong);
     tcase_add_test(tests, a_wrong_derivative_is_found_beside_a_kink_that_only_large_steps_reach);
     tcase_add_test(tests, a_slope_outside_those_of_the_two_sides_is_wrong);
     tcase_add_test(tests, the_steepest_slope_at_the_tip_of_a_cone_is_right);

@@ -167,9 +167,9 @@ static const unsigned char *read_row(csv_source *source, const unsigned char *ro
             if (!end)
                 return fail_at_quote(source, row, c.end), NULL;
             copy_cell(&c, table->word);
-            text = (unsigned char *)table->word;
+            text = (unsigned char *)table->word + strspn(table->word, " \t"); /* " 5" in quotes, as pandas reads it */
             const unsigned char *whole = csv_number(text, table->decimal_comma, &number);
-            if (!whole || *whole)
+            if (!whole || whole[strspn((const char *)whole, " \t")])
                 number = no_number(csv_kind_of_word(table->word));
         }
         if (fabs(number) > (double)FLT_MAX)

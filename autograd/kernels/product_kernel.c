@@ -377,9 +377,10 @@ static void multiply_blocks(const tg_product_part *p, void *scratch)
 
 static void multiply_part(const tg_product_part *p, void *scratch)
 {
-    tg_product_part rest = *p;
+    tg_product_part rest; /* not copied without need: small products are as short as that */
     if (is_thin(p)) {
         const size_t columns = multiply_thin(p);
+        rest = *p;
         rest.n -= columns;
         rest.b = (const real *)p->b + columns * p->b_column;
         rest.bias = (const real *)p->bias + columns;

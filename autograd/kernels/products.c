@@ -283,13 +283,12 @@ static bool by_openblas(const operands *o)
 {
     const tg_product *p = o->p;
     const tg_products whose = tg_products_now();
-    const bool fits = p->m <= INT_MAX && p->n <= INT_MAX && p->k > 0 && p->k <= INT_MAX && row_of_a(p) <= INT_MAX &&
-                      row_of_out(p) <= INT_MAX;
     bool serves = whose == TG_PRODUCTS_OPENBLAS || (whose == TG_PRODUCTS_AUTO && !o->kernels->fused);
 #if defined __x86_64__
     serves &= whose == TG_PRODUCTS_OPENBLAS || __builtin_cpu_supports("avx");
 #endif
-    return serves && fits && tg_has_openblas();
+    return serves && p->m <= INT_MAX && p->n <= INT_MAX && p->k > 0 && p->k <= INT_MAX && row_of_a(p) <= INT_MAX &&
+           row_of_out(p) <= INT_MAX && tg_has_openblas();
 }
 
 void tg_multiply(tg_dtype dtype, const tg_product *p, const void *a, const void *b, const void *bias, void *out)

@@ -155,20 +155,20 @@ TG_USUAL_OPERATION(matmul, 2, TG_ATTRIBUTES(matmul_attributes, matmul_fields), .
 /* [..., k] as one matrix [rows, k]. */
 static tg_tensor rows_of(tg_tensor x)
 {
-    const tg_shape shape = tg_shape_of(x);
+    const int rank = tg_rank(x);
     int64_t rows = 1;
-    for (int axis = 0; axis < shape.rank - 1; axis++)
-        rows *= shape.dim[axis];
-    return shape.rank == 2 ? x : tg_reshape(x, TG_SHAPE(rows, tg_dim(x, -1)));
+    if (rank == 2)
+        return x;
+    for (int axis = 0; axis < rank - 1; axis++)
+        rows *= tg_dim(x, axis);
+    return tg_reshape(x, TG_SHAPE(rows, tg_dim(x, -1)));
 }
 
 tg_tensor tg_matmul_transposed(tg_tensor a, tg_tensor b, bool transpose_a, bool transpose_b)
 {
-    tg_shape shape = tg_shape_of(a);
-    const int rank_b = tg_rank(b);
-    const int64_t inner = tg_dim(b, transpose_b ? -1 : -2);
     /* Many matrices times one are one product of all their rows. */
-    if (rank_b == 2 && shape.rank > 2 && !transpose_a && shape.dim[shape.rank - 1] == inner) {
+    if (tg_rank(a) > 2 && tg_rank(b) == 2 && !transpose_a && tg_dim(a, -1) == tg_dim(b, transpose_b ? -1 : -2)) {
+        tg_shape shape = tg_shape_of(a);
         shape.dim[shape.rank - 1] = tg_dim(b, transpose_b ? -2 : -1);
         return tg_reshape(tg_matmul_transposed(rows_of(a), b, false, transpose_b), shape);
     }

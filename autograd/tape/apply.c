@@ -82,7 +82,7 @@ static bool keep_shape(tg_value *out)
         return true;
     out->shape = NULL;
     for (int i = 0; i < out->input_count && !out->shape; i++)
-        if (tg_shape_equal(found, out->inputs[i]->shape))
+        if (out->size == out->inputs[i]->size && tg_shape_equal(found, out->inputs[i]->shape))
             out->shape = out->inputs[i]->shape;
     if (!out->shape && (out->shape = tg_program_take(out->program, sizeof *found, _Alignof(tg_shape))))
         *out->shape = *found;

@@ -40,7 +40,7 @@ START_TEST(the_table_shows_every_activation_in_plain_text)
     runlog *log = run_log_small(true);
     char *text = table_of(log);
     ck_assert_ptr_nonnull(strstr(text, "81.25 (0.0-100.0)"));
-    ck_assert_ptr_nonnull(strstr(text, "0.250 (0.000-1.838)"));
+    ck_assert_ptr_nonnull(strstr(text, "0.25 (0.00-1.84)"));
     ck_assert_ptr_nonnull(strstr(text, "1,001"));
     ck_assert_ptr_nonnull(strstr(text, "si,lu: 1 of 2 runs has not finished and is not counted."));
     runlog_free(log);
@@ -54,16 +54,16 @@ START_TEST(the_table_comes_in_other_formats)
 {
     static const struct {
         const char *format, *has;
-    } cases[] = {
-        {"markdown", "| gelu | 81.25 (0.0-100.0) | +12.50 | 0.250 (0.000-1.838) | -0.125 (-33.3 %) | "},
-        {"markdown", "\n|---|---:|---:|"},
-        {"latex", "\\\\\ngelu & 81.25 (0.0--100.0) & +12.50 & 0.250 (0.000--1.838) & $-$0.125 ($-$33.3 \\%) & "},
-        {"latex", "% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrrrrrr}\n\\toprule\nactivation & val acc \\% & "
+    } cases[] = {{"markdown", "| gelu | 81.25 (0.0-100.0) | +12.50 | 0.25 (0.00-1.84) | -0.12 (-33.3 %) | "},
+                 {"markdown", "\n|---|---:|---:|"},
+                 {"latex", "\\\\\ngelu & 81.25 (0.0--100.0) & +12.50 & 0.25 (0.00--1.84) & $-$0.12 ($-$33.3 \\%) & "},
+                 {"latex",
+                  "% needs \\usepackage{booktabs}\n\\begin{tabular}{lrrrrrrr}\n\\toprule\nactivation & val acc \\% & "
                   "$\\Delta$ val acc & "},
-        {"latex", "\\end{tabular}\n"},
-        {"csv", "activation,best_val_accuracy,best_val_accuracy_low,"},
-        {"csv", "\ngelu,0.8125,0,1,0.125,"},
-        {"csv", "\n\"si,lu\",0.5,,,-0.25,"}};
+                 {"latex", "\\end{tabular}\n"},
+                 {"csv", "activation,best_val_accuracy,best_val_accuracy_low,"},
+                 {"csv", "\ngelu,0.8125,0,1,0.125,"},
+                 {"csv", "\n\"si,lu\",0.5,,,-0.25,"}};
     static char text[8192];
     runlog *log = run_log_small(true);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

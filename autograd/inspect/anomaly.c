@@ -150,5 +150,5 @@ void tg_tape_watch(tg_tape *tape, bool on)
     if (!w && on)
         tg_tape_fail(tape, "out of memory: tg_tape_watch");
     else if (w)
-        tg_run_observe(&tape->run, &w->feature, on);
+        w->feature.computes = on;
 }

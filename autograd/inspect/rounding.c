@@ -161,5 +161,5 @@ void tg_tape_round(tg_tape *tape, tg_format format)
     if (!r)
         return;
     r->format = format;
-    tg_run_observe(&tape->run, &r->feature, on);
+    r->feature.computes = on;
 }

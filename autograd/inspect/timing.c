@@ -68,7 +68,7 @@ void tg_tape_time(tg_tape *tape, bool on)
         return;
     if (on)
         forget(&t->feature, 0);
-    tg_run_observe(&tape->run, &t->feature, on);
+    t->feature.computes = on;
 }
 
 bool tg_tape_time_at(const tg_tape *tape, int64_t index, tg_operation_time *time)

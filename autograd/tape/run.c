@@ -277,19 +277,6 @@ bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value)
     return compute_alone(run, value);
 }
 
-static bool compute(tg_run *run, tg_value *value)
-{
-    return run->is_observed ? tg_run_compute(run, run->features, value) : compute_alone(run, value);
-}
-
-void tg_run_observe(tg_run *run, tg_feature *feature, bool on)
-{
-    feature->computes = on;
-    run->is_observed = false;
-    for (feature = run->features; feature; feature = feature->next)
-        run->is_observed |= feature->computes;
-}
-
 #ifdef TG_DEBUG
 /* Fills the buffers of the block that were just read for the last time with NaN, so that stale reads show. */
 static void poison_inputs(const tg_run *run, const tg_value *value)
@@ -332,7 +319,7 @@ bool tg_run_to(tg_run *run, const tg_program *program, int64_t end, int64_t pass
         tg_value *value = tg_program_at(program, run->computed);
         if (!value->op && value->parameter) /* its set may have grown since the replayed step */
             value->slot.data = value->parameter->data;
-        if (value->op && !compute(run, value))
+        if (value->op && !tg_run_compute(run, run->features, value))
             return false;
 #ifdef TG_DEBUG
         poison_inputs(run, value);
@@ -380,7 +367,7 @@ static bool compute_overwritten(tg_run *run, tg_program *program)
         tg_value *value = tg_program_at(program, i);
         const bool is_lost = is_overwritten(value) || is_overwritten(tg_saved_of(value)) || (value->is_saved && again);
         again = value->op && (is_lost || value->op->flags & TG_VIEW);
-        if (again && !compute(run, value))
+        if (again && !tg_run_compute(run, run->features, value))
             return false;
         if (again && is_lost)
             value->slot.until = TG_ALWAYS;

@@ -87,7 +87,6 @@ struct tg_run {
     int64_t began;        /* the latest change (changes.h) when the run began to compute the step */
     tg_buffer addend;     /* a gradient before it is added to another */
     tg_feature *features; /* by level */
-    bool is_observed;     /* a feature computes now */
 };
 
 void tg_run_free(tg_run *run);
@@ -102,9 +101,6 @@ bool tg_run_to(tg_run *run, const tg_program *program, int64_t end, int64_t pass
 
 /* Computes one value, whose inputs have been computed, by the next feature that computes, if there is one. */
 bool tg_run_compute(tg_run *run, tg_feature *next, tg_value *value);
-
-/* Whether the feature computes from now on. */
-void tg_run_observe(tg_run *run, tg_feature *feature, bool on);
 
 /* Gives a value its buffer; false, with the error recorded, if out of memory. */
 bool tg_run_allocate(tg_run *run, tg_value *value);

@@ -70,6 +70,7 @@ static bool run_shape_rule(tg_value *out)
     program->context.rule = out->op;
     const bool fits = out->op->shape(out);
     program->context.rule = outer;
+    out->size = -1; /* to be counted */
     return fits && !tg_program_failed(program);
 }
 
@@ -114,7 +115,8 @@ static bool stays_inside(const tg_value *out)
         return in && in->dtype == out->dtype && offset >= 0 && offset <= in->size && out->size <= in->size - offset;
     }
     for (int i = 0; op->flags & TG_ELEMENTWISE && op->shape && i < out->input_count; i++)
-        if (out->inputs[i]->dtype != out->dtype || !tg_broadcasts_to(out->inputs[i]->shape, out->shape))
+        if (out->inputs[i]->dtype != out->dtype || !tg_broadcasts_to(out->inputs[i]->shape, out->shape) ||
+            (op->saved && out->inputs[i]->size != out->size))
             return false;
     return true;
 }

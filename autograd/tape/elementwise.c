@@ -70,7 +70,7 @@ void tg_elementwise_forward(const tg_value *out, void *saved)
         loop.step[k] = 1;
         sizes_equal &= out->inputs[k]->size == out->size;
     }
-    if (saved || sizes_equal) { /* shapes of equal size that broadcast differ only by axes of size 1 */
+    if (sizes_equal) { /* shapes of equal size that broadcast differ only by axes of size 1 */
         run_long(out->op, &loop);
         return;
     }

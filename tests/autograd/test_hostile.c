@@ -548,6 +548,46 @@ static void ones(const tg_loop *l)
         ((float *)l->out)[i] = 1;
 }
 
+static void copies(const tg_loop *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        ((float *)l->out)[i] = ((const float *)l->in[0])[l->step[0] ? i : 0];
+}
+
+static void passes(const tg_derive *d)
+{
+    d->gradient[0] = d->cotangent;
+}
+
+/* A rule may make the result larger, as broadcasting does; not beside a saved derivative, whose loop reads as many
+ * elements of the input as the result has. */
+START_TEST(a_rule_may_want_a_larger_result)
+{
+    static const tg_sample samples[] = {{.input = {{.shape = {1, {5}}}}}};
+    static const tg_op saved = {.name = "saved", .arity = 1, .flags = TG_ELEMENTWISE | TG_CONSTANT, .loop = ones};
+    tg_op op = {.name = "wider",
+                .arity = 1,
+                .flags = TG_ELEMENTWISE,
+                .attributes_size = sizeof(wish),
+                .shape = wished_shape,
+                .loop = copies,
+                .derivative = passes,
+                TG_SAMPLES(samples)};
+    const float number = 3;
+    const tg_tensor x = tg_variable(tape, TG_F32, &number, TG_SHAPE(1)),
+                    y = tg_apply(&op, &(wish){TG_F32, 6, 0}, 1, &x);
+    ck_assert(tg_size(y) == 6 && tg_data(y));
+    for (int i = 0; i < 6; i++)
+        ck_assert_float_eq(((const float *)tg_data(y))[i], 3);
+    ck_assert(tg_backward(tg_sum(y)));
+    ck_assert_double_eq(tg_item(tg_gradient(x)), 6);
+    op.saved = &saved;
+    ck_assert(tg_ok(tg_apply(&op, &(wish){TG_F32, 1, 0}, 1, &x)));
+    ck_assert(!tg_ok(tg_apply(&op, &(wish){TG_F32, 6, 0}, 1, &x)));
+    expect_error("wider(f32[1]): the shape rule wants more elements than the inputs have");
+}
+END_TEST
+
 START_TEST(a_rule_that_leaves_its_inputs_is_refused)
 {
     static const tg_sample samples[] = {{.input = {{.shape = {1, {5}}}}}};
@@ -592,6 +632,7 @@ Suite *hostile_suite(void)
     tcase_add_checked_fixture(tests, start_tape, finish_tape);
     tcase_add_test(tests, a_rank_that_no_shape_has_is_named_and_nothing_is_read_past_it);
     tcase_add_test(tests, sizes_that_overflow_are_refused);
+    tcase_add_test(tests, a_rule_may_want_a_larger_result);
     tcase_add_test(tests, what_has_no_elements_takes_no_time_however_long_its_axes_are);
     tcase_add_test(tests, numbers_that_no_integer_can_hold_are_refused);
     tcase_add_test(tests, a_step_that_is_never_taken_may_be_of_any_size);

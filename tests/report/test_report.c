@@ -1021,12 +1021,25 @@ START_TEST(a_chart_has_its_points_at_their_places)
 }
 END_TEST
 
+/* Numbers that differ in their last bit: a rule at every 1e-17 between them would have no end. */
+START_TEST(a_line_that_is_level_but_for_rounding_is_drawn)
+{
+    static const double pairs[] = {1, 0.3, 2, 0.1 + 0.2};
+    static char page[8192];
+    FILE *out = fmemopen(page, sizeof page, "w");
+    chart_write(out, "accuracy", "epoch", &(chart_line){.name = "relu", .pairs = pairs, .count = 2}, 1);
+    fclose(out);
+    ck_assert(strstr(page, "</svg>"));
+}
+END_TEST
+
 Suite *report_suite(void)
 {
     Suite *suite = suite_create("report");
     TCase *tests = tcase_create("report");
     tcase_add_test(tests, charts_have_the_colours_of_the_pictures);
     tcase_add_test(tests, a_chart_has_its_points_at_their_places);
+    tcase_add_test(tests, a_line_that_is_level_but_for_rounding_is_drawn);
     tcase_add_test(tests, a_table_is_printed_in_five_ways);
     tcase_add_test(tests, no_name_is_markup_in_markdown);
     tcase_add_test(tests, a_narrow_terminal_has_everything_and_no_long_line);

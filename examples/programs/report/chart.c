@@ -34,7 +34,7 @@ static bool find_axes(const chart_line *lines, int count, axes *a)
     a->high[1] = scaled(a, a->high[1]);
     a->low[0] = fmin(a->low[0], 0);
     for (int side = 0; side < 2; side++)
-        if (!(a->high[side] > a->low[side])) { /* one point, or a horizontal line */
+        if (!(a->high[side] - a->low[side] > 1e-9 * fabs(a->high[side]))) { /* one point, or a horizontal line */
             const double margin = fmax(0.5, fabs(a->low[side]) / 2);
             a->low[side] -= side ? margin : 0;
             a->high[side] += margin;

@@ -226,6 +226,32 @@ START_TEST(outputs_that_are_no_numbers_have_no_area)
 }
 END_TEST
 
+/* Their variance is 0, and what the sums have of it is rounding: R2 was printed as 61522641584281752. A row without a
+ * weight does not count. */
+START_TEST(equal_targets_have_no_r2)
+{
+    static made m;
+    make(&m, 0);
+    for (int i = 1; i < ROWS; i++)
+        m.wanted[i] = 0.4321F;
+    m.weight[0] = 0;
+    tg_tape *tape = tg_tape_new();
+    for (int first = 0; first < 2; first++)
+        for (int count = 3; count < 100; count++) {
+            const influence_rows rows = {(size_t)count, m.output + first, NULL, m.wanted + first, m.weight + first};
+            double *values = influence(&m.card, &rows);
+            tally sums = {0};
+            tally_add(&sums, &m.card, tg_borrow(tape, TG_F32, rows.output, TG_SHAPE(count, 1)),
+                      tg_borrow(tape, TG_F32, rows.wanted, TG_SHAPE(count, 1)),
+                      tg_borrow(tape, TG_F32, rows.weight, TG_SHAPE(count)));
+            ck_assert(!isfinite(tally_measures(&sums, &m.card).r2));
+            ck_assert(!isfinite(values[INFLUENCE_R2 * count]) && isfinite(values[INFLUENCE_MAE * count]));
+            free(values);
+        }
+    tg_tape_free(tape);
+}
+END_TEST
+
 START_TEST(the_exponential_is_right_to_two_ulp)
 {
     tg_rng rng = tg_rng_seed(1);
@@ -248,6 +274,7 @@ Suite *influence_suite(void)
     tcase_add_loop_test(tests, rows_add_what_the_jackknife_finds, 0, sizeof cases / sizeof *cases);
     tcase_add_test(tests, the_calibration_error_varies_as_samples_do);
     tcase_add_test(tests, outputs_that_are_no_numbers_have_no_area);
+    tcase_add_test(tests, equal_targets_have_no_r2);
     tcase_add_test(tests, the_exponential_is_right_to_two_ulp);
     tcase_add_loop_test(tests, a_weight_is_so_many_rows, 0, sizeof cases / sizeof *cases);
     return suite;

@@ -149,13 +149,17 @@ static void area(const influence_rows *r, double *auc)
 static void add_determination(const influence_rows *r, size_t targets, size_t target, double *r2)
 {
     const double W = total_weight(r);
-    double mean = 0, explained = 0, total = 0;
-    for (size_t i = 0; i < r->count; i++)
-        mean += weight_of(r, i) * r->wanted[i * targets + target] / W;
+    double mean = 0, explained = 0, total = 0, least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < r->count; i++) {
+        const double y = r->wanted[i * targets + target];
+        mean += weight_of(r, i) * y / W;
+        least = weight_of(r, i) > 0 ? fmin(least, y) : least;
+        most = weight_of(r, i) > 0 ? fmax(most, y) : most;
+    }
     for (size_t i = 0; i < r->count; i++) {
         const double y = r->wanted[i * targets + target];
         explained += weight_of(r, i) * pow(y - r->output[i * targets + target], 2);
-        total += weight_of(r, i) * pow(y - mean, 2);
+        total += least < most ? weight_of(r, i) * pow(y - mean, 2) : 0; /* of equal ones only rounding is left */
     }
     for (size_t i = 0; i < r->count; i++) {
         const double y = r->wanted[i * targets + target], error = y - r->output[i * targets + target],

@@ -191,6 +191,8 @@ static double add_targets(tally *sums, const float *output, const float *targets
 {
     for (int64_t i = 0; i < width && i < TALLY_TARGETS; i++) {
         const double error = (double)output[i] - targets[i];
+        sums->first[i] = sums->weight > 0 ? sums->first[i] : targets[i];
+        sums->differs[i] |= weight > 0 && targets[i] != sums->first[i];
         sums->absolutes += i == 0 ? fabs(error) * weight : 0;
         sums->error[i] += error * error * weight;
         sums->sum[i] += targets[i] * weight;
@@ -203,8 +205,10 @@ static double add_targets(tally *sums, const float *output, const float *targets
 static double determination(const tally *sums, size_t targets)
 {
     double mean = 0;
-    for (size_t i = 0; i < targets; i++)
-        mean += 1 - sums->error[i] / (sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / sums->weight);
+    for (size_t i = 0; i < targets; i++) {
+        const double variance = sums->sum_squares[i] - sums->sum[i] * sums->sum[i] / sums->weight;
+        mean += 1 - sums->error[i] / (sums->differs[i] ? variance : 0); /* of equal ones only rounding is left */
+    }
     return mean / (double)targets;
 }
 

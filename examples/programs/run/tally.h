@@ -47,6 +47,8 @@ typedef struct tally {
     double absolutes;                                /* of the errors of the first target, standardised */
     double sum[TALLY_TARGETS], sum_squares[TALLY_TARGETS]; /* of the standardised targets */
     double error[TALLY_TARGETS];                           /* squared */
+    double first[TALLY_TARGETS];                           /* the first target of a row that weighs something, */
+    bool differs[TALLY_TARGETS];                           /* and whether another one is not the same */
     double *confusion; /* [classes, classes]: weights by label and by prediction; NULL: not counted */
     tally_rows *each;  /* with room for all rows; NULL: not kept */
     bool by_class;     /* measure balanced accuracy, macro F1 and AUC, too */

@@ -1,5 +1,5 @@
 /* The search of --lr auto and --init-scale auto, on losses that are known. */
-#include "examples/programs/run/search.h"
+#include "examples/programs/run/experiment.h"
 #include "tests/support/run_programs.h"
 #include "tests/support/seeds.h"
 #include "tests/support/temporary_files.h"
@@ -318,6 +318,38 @@ START_TEST(a_search_of_train_that_cannot_be_is_refused)
 }
 END_TEST
 
+/* Nine options of two values are as many points as there may be: each of their runs has a name and a point of its own,
+ * of values with many digits, too. */
+START_TEST(long_points_have_names_of_their_own)
+{
+    static const char *const options[] = {"init-scale", "lr",    "warmup", "weight-decay", "label-smoothing",
+                                          "ema",        "beta1", "beta2",  "dropout",      NULL};
+    enum { RUNS = 2048 };
+    static char name[RUNS][EXPERIMENT_POINT], point[2][EXPERIMENT_POINT];
+    tg_error error;
+    experiment e = experiment_defaults();
+    e.settings.activations = "relu,formula_with_a_name_of_forty_characters_: x + tanh(x)";
+    e.settings.models = "mlp,seq2seq";
+    e.settings.run.seed = 2000000000;
+    e.settings.run.folds = 1000;
+    e.settings.seeds = 1;
+    for (int i = 0; options[i]; i++)
+        e.settings.list[options_find(run_options, options[i]) - run_options] = "0.612345678901234,0.612345678901235";
+    ck_assert_msg(experiment_list_runs(&e, &error), "%s", error.text);
+    ck_assert_int_eq(e.points, 512);
+    for (int i = 0; i < RUNS; i++) {
+        experiment_name(&e, i, name[i]);
+        ck_assert_uint_lt(strlen(name[i]), 250);
+        ck_assert_ptr_nonnull(strstr(name[i], "-seed2000000000-fold1"));
+        for (int k = 0; k < i; k++)
+            ck_assert_str_ne(name[k], name[i]);
+    }
+    experiment_point(&e, 0, point[0]);
+    experiment_point(&e, 4, point[1]);
+    ck_assert_str_ne(point[0], point[1]);
+}
+END_TEST
+
 Suite *search_suite(void)
 {
     Suite *suite = suite_create("search");
@@ -326,6 +358,7 @@ Suite *search_suite(void)
     tcase_add_checked_fixture(tests, train_folder_make, temporary_folder_remove);
     tcase_add_test(tests, the_grid_grows_until_it_brackets_and_then_halves_its_steps);
     tcase_add_test(tests, a_best_that_is_never_bracketed_ends_the_search);
+    tcase_add_test(tests, long_points_have_names_of_their_own);
     tcase_add_test(tests, rates_alone_are_tried_by_all);
     tcase_add_test(tests, a_short_search_is_a_line);
     tcase_add_test(tests, a_comparison_of_mlps_on_a_table_searches_briefly);

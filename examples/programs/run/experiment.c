@@ -192,15 +192,21 @@ static bool read_list(const char *option, const char *list, const char *words[],
     return true;
 }
 
-/* The label in names of runs. That of a formula has a hash (FNV-1a) of the text behind it, so that runs of another
- * formula of the same name are not taken for its own. */
+/* FNV-1a */
+static unsigned hash_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    return hash;
+}
+
+/* The label in names of runs. That of a formula has a hash of the text behind it, so that runs of another formula of
+ * the same name are not taken for its own. */
 static const char *folder_of(const char *activation, const char *label)
 {
     char folder[60];
-    uint32_t hash = 2166136261u;
-    for (const char *c = activation; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    snprintf(folder, sizeof folder, "%s-%06x", label, (unsigned)(hash & 0xffffff));
+    snprintf(folder, sizeof folder, "%s-%06x", label, hash_of(activation) & 0xffffff);
     return strcmp(activation, label) == 0 ? label : net_keep_text(folder);
 }
 
@@ -444,8 +450,10 @@ void experiment_searched_rates(const experiment *e, char text[EXPERIMENT_POINT])
                  s->values[SEARCH_RATE][i]);
 }
 
+/* Of a long point the name has the beginning and a hash of all of it: a system takes 255 bytes. */
 void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
 {
+    enum { MOST = 120, KEPT = 110 };
     const run_spec s = experiment_given(e, run);
     char point[EXPERIMENT_POINT], *to = point;
     experiment_point(e, run, point);
@@ -453,6 +461,8 @@ void experiment_name(const experiment *e, int run, char name[EXPERIMENT_POINT])
         if (*from != ' ')
             *to++ = *from == ',' ? '-' : *from;
     *to = '\0';
+    if (to - point > MOST)
+        snprintf(point + KEPT, 10, "-%08x", hash_of(point));
     snprintf(name, EXPERIMENT_POINT, "%s%s%.120s-seed%d", experiment_form_of(e, run)->folder, *point ? "-" : "", point,
              s.seed);
     if (s.folds)

@@ -16,7 +16,7 @@
 #include "examples/programs/run/source.h"
 #include "examples/programs/run/sweep.h"
 
-enum { EXPERIMENT_FORMS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 192 };
+enum { EXPERIMENT_FORMS = 32, EXPERIMENT_AXES = 16, EXPERIMENT_POINT = 512 };
 
 typedef struct experiment_settings {
     run_spec run;                     /* first: run_options */

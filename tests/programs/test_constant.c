@@ -125,6 +125,40 @@ START_TEST(one_class_for_all_rows_is_said)
 }
 END_TEST
 
+static void a_quarter(FILE *file, int row)
+{
+    fprintf(file, "%d,0.25,%s\n", row == 119, row % 4 > 0 ? "yes" : "no");
+}
+
+/* Samples are counted, also if they weigh less than one; a confusion matrix has weights. */
+START_TEST(samples_of_little_weight_are_samples)
+{
+    write_rows("light.csv", "a,w,class\n", 120, a_quarter);
+    expect_fine(train_run("compare",
+                          "--data light.csv --weights w --test first:20 --activations relu --epochs 30 --hidden 4 "
+                          "--seeds 3 --report --no-plots --out light"));
+    expect_line("Hint: test accuracy is measured on 20 test samples: ");
+    ck_assert_str_eq(temporary_text("light/confusion.csv"),
+                     "activation,class,no,yes\nrelu,no,0,3.75\nrelu,yes,0,11.25\n");
+    ck_assert_ptr_nonnull(strstr(temporary_text("light/report.html"), ">3.75</td>"));
+}
+END_TEST
+
+/* A class that weighs nothing in the loss has an infinite loss times 0. */
+START_TEST(a_class_without_weight_adds_nothing)
+{
+    write_rows("c.csv", "a,class\n", 120, three_of_four);
+    write_rows("weights.csv", "no,0\n", 0, NULL);
+    expect_fine(train_run("train", "--data c.csv --test first:20 --class-weights weights.csv " QUICK));
+    expect_line("test, constant prediction: loss 0.0000, accuracy 70.00 %");
+    expect_fine(train_run("compare",
+                          "--data c.csv --test first:20 --class-weights weights.csv --activations relu --epochs 2 "
+                          "--hidden 4 --seeds 2 --no-plots --out two"));
+    ck_assert_double_eq(csv_cell("two/summary.csv", "relu", "test_loss_constant"), 0);
+    ck_assert_double_gt(csv_cell("two/summary.csv", "relu", "test_loss_over_constant_high"), 0);
+}
+END_TEST
+
 /* ---- verdicts ---- */
 
 enum { GROUPS = 2, SEEDS = 6, ROWS = 50 };
@@ -306,6 +340,8 @@ Suite *constant_suite(void)
     tcase_add_test(programs, targets_have_their_mean);
     tcase_add_test(programs, pairs_have_the_frequencies_of_their_targets);
     tcase_add_test(programs, one_class_for_all_rows_is_said);
+    tcase_add_test(programs, samples_of_little_weight_are_samples);
+    tcase_add_test(programs, a_class_without_weight_adds_nothing);
     tcase_add_loop_test(said, the_verdict_knows_the_constant_prediction, 0, sizeof verdicts / sizeof *verdicts);
     tcase_add_test(said, the_hint_compares_on_the_same_rows);
     tcase_add_test(said, a_remedy_is_for_what_others_have_learned);

@@ -68,7 +68,7 @@ typedef struct comparison {
     const char *constant; /* and what it predicts: "the mean of the training split"; may be NULL */
     int still_falling;    /* number of runs whose validation loss was still falling at their end, */
     int epochs;           /* and the epochs of the longest of them */
-    int test_samples;     /* number of test samples in a run; 0: unknown, or no accuracy */
+    int test_samples;     /* number of test samples in a run; 0: unknown */
 } comparison;
 
 /* The value of a run; of a constant prediction on the same rows; and of its rows, NULL where they are unknown. */

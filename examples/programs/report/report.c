@@ -56,7 +56,7 @@ static void put_confusion(const runlog *log, const char *activation, const doubl
             all += counts[label * classes + answer];
         for (size_t answer = 0; answer < classes; answer++) {
             const double count = counts[label * classes + answer];
-            table_add_cell(t, "%.0f", count);
+            table_add_cell(t, "%.7g", count);
             table_set_mark(t, label == answer ? TABLE_SHADED_GOOD : TABLE_SHADED_BAD, all > 0 ? count / all : 0);
         }
     }

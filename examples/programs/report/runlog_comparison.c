@@ -195,11 +195,10 @@ static bool is_timed(const runlog *log)
 /* Test samples of the first run that counted them. */
 static int test_samples(const runlog *log)
 {
-    double samples = 0;
-    for (int i = 0; i < log->count && samples == 0 && runlog_has_test(log); i++)
-        for (size_t k = 0; k < log->runs[i].series[RUNLOG_CONFUSION].count; k++)
-            samples += log->runs[i].series[RUNLOG_CONFUSION].numbers[k];
-    return (int)samples;
+    for (int i = 0; i < log->count && runlog_has_test(log); i++)
+        if (log->runs[i].listed_rows > 0)
+            return (int)log->runs[i].listed_rows;
+    return 0;
 }
 
 /* What a constant prediction predicts, for all rows alike. */

@@ -307,7 +307,7 @@ static void write_confusion(const runlog *log, FILE *to)
             fputc(',', to);
             table_csv_text(to, names[label]);
             for (size_t answer = 0; answer < classes; answer++)
-                fprintf(to, ",%.0f", counts[label * classes + answer]);
+                runlog_number_field(to, counts[label * classes + answer]);
             fputc('\n', to);
         }
     }

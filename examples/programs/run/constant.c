@@ -15,6 +15,7 @@ static void fill_mean_image(const dataset *data, float *output)
     }
 }
 
+/* A class that weighs nothing in the loss has a probability of 1e-30, as 0 times an infinite loss is no number. */
 bool constant_begin(constant *k, const tg_card *c, const run_source *from, tally_rows *each)
 {
     const size_t width = tg_card_results(c);
@@ -24,8 +25,9 @@ bool constant_begin(constant *k, const tg_card *c, const run_source *from, tally
     for (int i = 0; i < (c->class_weight ? 2 : 1); i++) {
         k->output[i] = calloc(width + 1, sizeof *k->output[i]);
         for (size_t j = 0; k->output[i] && c->task != TG_CARD_IMAGES && j < width; j++)
-            k->output[i][j] = (float)(c->task == TG_CARD_TARGETS ? c->constant[j]
-                                                                 : log(c->constant[j] * (i ? c->class_weight[j] : 1)));
+            k->output[i][j] =
+                (float)(c->task == TG_CARD_TARGETS ? c->constant[j]
+                                                   : log(fmax(c->constant[j] * (i ? c->class_weight[j] : 1), 1e-30)));
     }
     if (!k->output[0] || (c->class_weight && !k->output[1])) {
         free(k->output[0]);

@@ -65,31 +65,31 @@ static bool add_row(tg_check *c, const tg_check_line *line, double t, tg_check_s
     return s->settled;
 }
 
-/* True if this part of the difference between the slopes of both sides is a kink's: as large as in twice the step. One
- * of many elements that move may have a kink, which is a small part of the slopes then, but more than rounding and than
- * what may be off. */
-static bool is_kink(const tg_check *c, const tg_check_slope *s, double part, double before)
+/* True if this difference between the slopes of both sides may be a kink. One of many elements that move may have a
+ * kink, which is a small part of the slopes then, but more than rounding and than what may be off. Noise may be as
+ * large: a small kink must explain the derivative, too. */
+static bool is_kink(const tg_check *c, const tg_check_slope *s, double kink)
 {
     const double off = fmax(TG_SAFETY * s->plain.rounding, TG_TOLERANCE * c->promise * s->sizes);
-    return part > (1 - 1. / TG_SAFETY) * before && part > fmin(TG_COARSE * s->sizes, off);
+    return kink > TG_COARSE * s->sizes || (kink > off && fabs(s->analytic - s->now.value) <= kink);
 }
 
 /* The first two rows, which settle most. The slopes of both sides differ by half as much in half the step, at a kink by
  * as much: by more than what converges. If they do not settle, a third is looked at: twice a difference less the one in
- * twice the step is what a kink leaves of it beside a curve. */
+ * twice the step is what a kink leaves of it beside a curve, alike in two steps, as no wave and no noise. */
 static bool add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     add_row(c, line, c->first, s);
     const double first = s->plain.error;
     add_row(c, line, c->first / 2, s);
     const double second = s->plain.error;
-    s->kink = is_kink(c, s, second, first) ? second : 0;
+    s->kink = second > (1 - 1. / TG_SAFETY) * first && is_kink(c, s, second) ? second : 0;
     if (!s->settled && s->kink == 0) {
         tg_check_slope third = *s;
         tg_check_add_row(c, line, c->first / 4, &third);
-        const double rest = 2 * third.plain.error - second, largest = fmax(fmax(first, second), third.plain.error);
-        const bool curve = third.rows == 3 && TG_SAFETY * largest <= third.sizes; /* and no wave or noise */
-        s->kink = curve && is_kink(c, &third, rest, 2 * second - first) ? rest : 0;
+        const double rest = 2 * third.plain.error - second, before = 2 * second - first;
+        const bool alike = third.rows == 3 && fabs(rest - before) <= c->first * rest;
+        s->kink = alike && is_kink(c, &third, rest) ? rest : 0;
     }
     return s->settled;
 }

@@ -491,6 +491,35 @@ START_TEST(a_run_has_the_numbers_of_a_plain_loop)
 }
 END_TEST
 
+/* The same synthetic data with another noise is other data, and so is a class that weighs otherwise. */
+START_TEST(parts_of_a_study_have_their_own_data)
+{
+    static const char text[] =
+        "{\"title\": \"Small\", \"options\": {\"data\": \"moons\", \"rows\": 200, \"hidden\": \"4\", \"epochs\": 2,"
+        " \"lr\": 0.01, \"activations\": \"relu\", \"seeds\": 1}, \"each\": [{\"name\": \"moons-\"},"
+        " {\"name\": \"noisy-\", \"options\": {\"noise\": 1}},"
+        " {\"name\": \"weighed-\", \"options\": {\"class-weights\": \"WEIGHTS\"}}], \"report\": []}";
+    static const char *const names[] = {"moons", "noisy", "weighed"};
+    char own[1200], path[200];
+    double loss[3];
+    temporary_write("weights.csv", "1,3\n", 4);
+    const char *at = strstr(text, "WEIGHTS");
+    const int length =
+        snprintf(own, sizeof own, "%.*s%s%s", (int)(at - text), text, temporary_path("weights.csv"), at + 7);
+    temporary_write("small.json", own, (size_t)length);
+    run_small("o", "");
+    for (int i = 0; i < 3; i++) {
+        tg_error error = {0};
+        snprintf(path, sizeof path, "o/small/runs/%s-relu-seed1", names[i]);
+        json_t *numbers = run_numbers(temporary_path(path), NULL, &error);
+        ck_assert_msg(numbers, "%s", error.text);
+        loss[i] = number_in(numbers, "test_loss");
+        json_decref(numbers);
+    }
+    ck_assert(loss[0] != loss[1] && loss[0] != loss[2]);
+}
+END_TEST
+
 START_TEST(what_a_run_is_follows_from_its_options_and_rows)
 {
     static const struct {
@@ -713,6 +742,7 @@ Suite *study_suite(void)
     tcase_add_loop_test(tests, a_file_that_is_no_study_is_refused_with_the_place, 0,
                         sizeof wrong_files / sizeof *wrong_files);
     tcase_add_test(tests, what_a_run_is_follows_from_its_options_and_rows);
+    tcase_add_test(tests, parts_of_a_study_have_their_own_data);
     tcase_add_test(tests, a_run_that_cannot_be_kept_has_failed);
     tcase_add_test(tests, a_run_that_diverges_is_a_result);
     suite_add_tcase(suite, tests);

@@ -121,16 +121,22 @@ static bool read_folders(study *s, tg_error *error)
 
 /* ---- training ---- */
 
+/* True if all options of data agree, which are those before the model's, and the weights of classes. */
+static bool have_same_data(const experiment *a, const experiment *b)
+{
+    bool same = options_agree(options_find(run_options, "class-weights"), &a->settings.run, &b->settings.run);
+    for (const program_option *o = run_options; o < options_find(run_options, "model"); o++)
+        same = same && (!o->name || options_agree(o, &a->settings.run, &b->settings.run));
+    return same;
+}
+
 /* Loads the data, once for all experiments that have the same. */
 static bool prepare(study *s, tg_error *error)
 {
     for (int i = 0; i < s->experiment_count; i++) {
-        const run_spec *own = &s->experiments[i]->settings.run;
         const experiment *lender = NULL;
-        for (int k = 0; k < i && !lender; k++) {
-            const run_spec *other = &s->experiments[k]->settings.run;
-            lender = strcmp(other->data, own->data) == 0 && other->rows == own->rows ? s->experiments[k] : NULL;
-        }
+        for (int k = 0; k < i && !lender; k++)
+            lender = have_same_data(s->experiments[k], s->experiments[i]) ? s->experiments[k] : NULL;
         if (!experiment_prepare(s->experiments[i], lender, error))
             return false;
     }

@@ -41,8 +41,8 @@ const double *tg_f64(tg_tensor x);
 const int32_t *tg_i32(tg_tensor x);
 
 /* One element as a double: that of a tensor with a single element, or element number `index` in memory order. NaN if
- * the tensor is inert or has no such element. tg_item of a tensor with more elements, or none, is an error of the tape.
- */
+ * the tensor is inert or has no such element. tg_item of a tensor with more elements, or none, is an error of the tape;
+ * so is reading any tensor of a step that tg_tape_reset has ended. */
 double tg_item(tg_tensor x);
 double tg_at(tg_tensor x, int64_t index);
 

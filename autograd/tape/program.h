@@ -118,6 +118,12 @@ static inline tg_value *tg_value_of(tg_tensor x)
                                                                                                              : NULL;
 }
 
+/* Whether tg_tape_reset has ended the step of a tensor. */
+static inline bool tg_step_ended(tg_tensor x)
+{
+    return x.value && x.serial / TG_SERIALS != x.value->program->serial / TG_SERIALS;
+}
+
 static inline tg_tensor tg_tensor_of(tg_value *value)
 {
     return value ? (tg_tensor){value, tg_step_serial(value->program) | value->removals} : (tg_tensor){0};

@@ -237,9 +237,8 @@ const char *tg_tape_problem(const tg_tape *tape, tg_tensor x)
     if (!x.value)
         return "an inert tensor";
     if (!value)
-        return x.serial / TG_SERIALS == x.value->program->serial / TG_SERIALS
-                   ? "a tensor of a pass or an operation that failed"
-                   : "a tensor of a step that ended with tg_tape_reset";
+        return tg_step_ended(x) ? "a tensor of a step that ended with tg_tape_reset"
+                                : "a tensor of a pass or an operation that failed";
     return tg_tape_at(value) == tape ? NULL : "a tensor of another tape";
 }
 

@@ -44,7 +44,9 @@ int64_t tg_dim(tg_tensor x, int axis)
 static const tg_value *readable(tg_tensor x, const char *function)
 {
     const tg_value *value = tg_value_of(x);
-    tg_tape *tape = value ? tg_tape_at(value) : NULL;
+    tg_tape *tape = x.value ? tg_tape_at(x.value) : NULL;
+    if (tg_step_ended(x))
+        tg_tape_fail(tape, "%s: it cannot read %s", function, tg_tape_problem(tape, x));
     if (!value || !tg_tape_allows(tape, function) || !value->slot.data || tg_run_released(value) ||
         (value->op && value->index >= tape->run.computed))
         return NULL;

@@ -40,8 +40,13 @@ START_TEST(a_tensor_of_the_last_step_is_an_error_and_not_a_wild_read)
     tg_tensor young = numbers(4); /* gets the address of the old one */
     ck_assert(!tg_ok(old));
     ck_assert_int_eq(tg_size(old), 0);
+    ck_assert_ptr_null(tg_tape_error(tape));
     ck_assert_ptr_null(tg_data(old));
+    ck_assert_str_eq(tg_tape_error(tape), "tg_data: it cannot read a tensor of a step that ended with tg_tape_reset");
+    tg_tape_clear_error(tape);
     ck_assert(isnan(tg_at(old, 0)));
+    ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "tg_at: it cannot read a tensor of a step that ended"));
+    tg_tape_clear_error(tape);
     ck_assert(!tg_ok(tg_add(young, old)));
     ck_assert_ptr_nonnull(strstr(tg_tape_error(tape), "add: input 1 is a tensor of a step that ended"));
 }

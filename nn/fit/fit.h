@@ -142,7 +142,7 @@ typedef struct tg_fit_config {
      * are not rounded to 0; where a gradient is not finite, the step is left out and the scale halved, and after 2,000
      * steps without that it is doubled. For float models in one process. 0: TG_FLOAT32. */
     tg_format round;
-    bool best_by_score; /* the best epoch has the highest validation score, not the lowest validation loss */
+    bool best_by_score; /* the best epoch has the highest validation score, if any has one, not the lowest loss */
     uint64_t seed;
 
     /* A folder, made if it is missing, for last.safetensors, from which the run resumes, and best.safetensors, the

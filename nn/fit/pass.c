@@ -24,7 +24,7 @@ double tg_fit_pass(tg_fit *fit, int64_t number, int64_t shard, int64_t first, in
     if (isfinite(value) && tg_backward(factor == 1 ? loss : tg_mul_scalar(loss, factor)))
         return value;
     const char *error = tg_tape_error(tape);
-    fit->diverged = !error && tg_ok(loss) && tg_size(loss) == 1;
+    fit->diverged = !error && tg_tape_of(loss) == tape && tg_size(loss) == 1;
     if (!error)
         error = fit->diverged ? tg_fit_divergence(fit) : TG_FIT_NO_SCALAR;
     tg_fail_first(&fit->error, "epoch %lld, step %lld: %s", (long long)tg_fit_epochs_done(fit) + 1,

@@ -60,20 +60,22 @@ static bool take_step(tg_fit *fit, tg_fit_step *now, bool *stop)
 /* ---- an epoch ---- */
 
 /* The measure that the best epoch minimises. */
-static double measure(const tg_fit *fit, const tg_fit_epoch *epoch)
+static double measure(const tg_fit_epoch *epoch, bool by_score)
 {
-    return fit->config.best_by_score ? -epoch->valid_score : epoch->valid_loss;
+    return by_score ? -epoch->valid_score : epoch->valid_loss;
 }
 
-/* True if an epoch is better than the best so far: any number is better than NaN. Of equal epochs the first is the
- * best; measures are equal if they differ by rounding only, so that the size of evaluation batches does not decide. */
+/* True if an epoch is better than the best so far: any number is better than NaN; two epochs without a score are
+ * compared by their losses. Of equal epochs the first is the best; measures are equal if they differ by rounding only,
+ * so that the size of evaluation batches does not decide. */
 static bool is_better(const tg_fit *fit, const tg_fit_epoch *now)
 {
     const double rounding = 1e-13;
     const tg_fit_epoch *best = tg_fit_best(fit);
     if (!best || fit->config.valid.count == 0)
         return true;
-    const double before = measure(fit, best), after = measure(fit, now);
+    const bool by_score = fit->config.best_by_score && !(isnan(best->valid_score) && isnan(now->valid_score));
+    const double before = measure(best, by_score), after = measure(now, by_score);
     return before - after > rounding * fabs(before) || (isnan(before) && !isnan(after));
 }
 

@@ -368,6 +368,7 @@ START_TEST(the_best_epochs_weights_are_left_and_patience_ends_the_run)
     ck_assert_int_eq(kept(loss, NULL, 3, false, &epochs), 5);
     ck_assert_int_eq(epochs, 6);
     ck_assert_int_eq(kept(loss, score, 0, true, &epochs), 3);
+    ck_assert_int_eq(kept(loss, NULL, 0, true, &epochs), 5); /* without a score */
     ck_assert_int_eq(kept(broken, NULL, 0, false, &epochs), 2);
     /* measures that differ by rounding only, as sums over batches of another size do */
     static const double even[] = {5, 3, 3 - 4e-15, 3 - 8e-15, 3, 3}, tied[] = {1, 0.9, 0.7, 1 + 4e-15, 1, 1};

@@ -42,6 +42,16 @@ static tg_tensor no_tensor(void *net, const tg_tensor *batch, tg_rng *training, 
     return TG_NONE;
 }
 
+/* A loss on a tape of its own. */
+static tg_tensor elsewhere(void *net, const tg_tensor *batch, tg_rng *training, double *score)
+{
+    static tg_tape *other;
+    (void)net, (void)batch, (void)training, (void)score;
+    if (!other)
+        other = tg_tape_new();
+    return tg_full(other, TG_F32, TG_SCALAR, 1);
+}
+
 static tg_tensor no_shapes(void *net, const tg_tensor *batch, tg_rng *training, double *score)
 {
     (void)net, (void)training, (void)score;
@@ -108,6 +118,7 @@ SPOILS(loss_infinite, c->loss = no_number)
 SPOILS(gradient_infinite, c->loss = no_gradient)
 SPOILS(loss_no_scalar, c->loss = no_scalar)
 SPOILS(loss_inert, c->loss = no_tensor)
+SPOILS(loss_elsewhere, c->loss = elsewhere)
 SPOILS(shapes_differ, c->loss = no_shapes)
 
 START_TEST(every_mistake_is_told)
@@ -147,6 +158,7 @@ START_TEST(every_mistake_is_told)
                     {loss_infinite, "epoch 1, step 1: the loss is infinite or not a number before any step is taken"},
                     {loss_no_scalar, "epoch 1, step 1: the loss is no scalar"},
                     {loss_inert, "epoch 1, step 1: the loss is no scalar"},
+                    {loss_elsewhere, "epoch 1, step 1: the loss is no scalar of the batch's tape"},
                     {shapes_differ, "epoch 1, step 1: mse"}};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
         ck_assert_msg(strstr(error_of(mistakes[i].spoil), mistakes[i].part), "%s: %s", mistakes[i].part,

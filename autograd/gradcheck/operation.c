@@ -265,10 +265,10 @@ static void run_samples(tg_check *all, void *of)
     trial *t = of;
     tg_gradcheck_result *total = &all->result;
     const char *missing = tg_op_missing(t->op);
-    if (!missing && (!t->op->derivative || t->op->flags & (TG_CONSTANT | TG_SOURCE)))
-        missing = "the operation has no derivative by nature";
     if (missing)
-        tg_check_stop(all, TG_GRADCHECK_REFUSED, "%s", missing);
+        tg_check_stop(all, TG_GRADCHECK_REFUSED, "it lacks %s", missing);
+    if (!t->op->derivative || t->op->flags & (TG_CONSTANT | TG_SOURCE))
+        tg_check_stop(all, TG_GRADCHECK_REFUSED, "the operation has no derivative by nature");
     total->passed = true;
     for (int number = 0; number < t->op->sample_count && total->passed; number++) {
         tg_rng rng = tg_rng_seed(all->options.seed);

@@ -107,8 +107,10 @@ static void make_parts(tg_check *c)
         const int64_t size = tg_shape_size(tg_check_shape_of(in));
         const int sources = !!in->data + !!in->integers + !!parameter;
         c->result.input = i;
+        char shape[128];
         if (size < 0)
-            tg_check_stop(c, TG_GRADCHECK_REFUSED, "its shape is none");
+            tg_check_stop(c, TG_GRADCHECK_REFUSED, "%s is no shape",
+                          tg_shape_text(tg_check_shape_of(in), shape, sizeof shape));
         if (sources > 1 || (sources == 0 && size > 0))
             tg_check_stop(c, TG_GRADCHECK_REFUSED, "expected one of data, integers and parameter");
         if (parameter && (parameter->dtype != TG_F64 || (!parameter->data && size > 0)))

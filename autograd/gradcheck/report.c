@@ -30,7 +30,7 @@ static bool add_factor(tg_text *text, const tg_check *c, const char *before, dou
 static void add_factor_of(tg_text *text, const tg_check *c, const tg_gradcheck_result *v)
 {
     if (v->analytic == 0)
-        tg_text_add(text, "; nothing arrives at this input");
+        tg_text_add(text, "; nothing arrives at this %s", v->index >= 0 ? "element" : "input");
     else
         add_factor(text, c, "; it is ", v->analytic / v->numeric);
 }

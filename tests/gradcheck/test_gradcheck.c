@@ -396,6 +396,12 @@ START_TEST(what_cannot_be_checked_is_refused_with_the_reason)
     ck_assert_int_eq(result.status, TG_GRADCHECK_NOT_FINITE);
     ck_assert_int_eq(tg_gradcheck(NULL, NULL, &in, 1, NULL).status, TG_GRADCHECK_REFUSED);
     ck_assert_int_eq(tg_gradcheck(fails, NULL, NULL, 1, NULL).status, TG_GRADCHECK_REFUSED);
+    result = tg_gradcheck(product_of_tanh, NULL, &(tg_gradcheck_input){.shape = {1, {-1}}}, 1, NULL);
+    assert_says(&result, "[-1] is no shape");
+    tg_op incomplete = tg_op_tanh;
+    incomplete.loop = NULL;
+    result = tg_gradcheck_op(&incomplete, NULL);
+    assert_says(&result, "tanh: it lacks its loop");
     result = tg_gradcheck_op(NULL, NULL);
     ck_assert(!result.passed);
     result = tg_gradcheck_op(&tg_op_sign, NULL);

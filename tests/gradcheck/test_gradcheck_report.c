@@ -172,6 +172,19 @@ START_TEST(a_gradient_that_does_not_arrive_is_named)
 }
 END_TEST
 
+/* x^2 without the derivative of the first element. */
+FUNCTION(square_and_nothing_for_one, tg_concat((tg_tensor[]){tg_stop_gradient(tg_square(tg_narrow(in[0], 0, 0, 1))),
+                                                             tg_square(tg_narrow(in[0], 0, 1, 2))},
+                                               2, 0))
+
+START_TEST(of_one_element_it_does_not_speak_of_the_input)
+{
+    check_function(square_and_nothing_for_one, 1);
+    assert_reports("; nothing arrives at this element\n\n");
+    assert_reports("wrong by 1 of the input's 3 elements\n");
+}
+END_TEST
+
 START_TEST(a_transposed_index_is_named)
 {
     check_wrong_op("a transposed gradient");
@@ -232,6 +245,7 @@ Suite *gradcheck_report_suite(void)
     tcase_add_test(tests, a_result_says_how_much_it_would_have_seen);
     tcase_add_test(tests, a_simple_factor_is_named_and_what_there_are_so_many_of);
     tcase_add_test(tests, a_gradient_that_does_not_arrive_is_named);
+    tcase_add_test(tests, of_one_element_it_does_not_speak_of_the_input);
     tcase_add_test(tests, a_transposed_index_is_named);
     tcase_add_test(tests, another_inputs_derivative_is_named);
     tcase_add_test(tests, a_fault_in_a_few_elements_says_in_how_many);

@@ -126,7 +126,8 @@ START_TEST(what_cannot_be_read_is_refused_and_a_restart_forgets_it)
     for (int64_t count = 3; count < CONTEXT; count++)
         tg_decoder_read(d, ids, 1);
     ck_assert(!tg_ok(tg_decoder_read(d, ids, 1)));
-    ck_assert_str_eq(tg_decoder_error(d), "tg_decoder_read: it has read 40 tokens, the most that it can; restart it");
+    ck_assert_str_eq(tg_decoder_error(d),
+                     "tg_decoder_read: it has read 40 tokens, the most that it can; call tg_decoder_restart");
     ck_assert_ptr_null(tg_decoder_new(m, 0));
     tg_decoder_free(d);
     tg_model_free(m);
@@ -152,7 +153,8 @@ START_TEST(a_model_that_changes_between_tokens_is_refused_until_a_restart)
     tg_parameter_fill(p, 0.5);
     ck_assert(!tg_ok(tg_decoder_read(d, ids + 2, 1)));
     char text[200];
-    snprintf(text, sizeof text, "tg_decoder_read: %s has changed since the first token; restart it", p->name);
+    snprintf(text, sizeof text, "tg_decoder_read: %s has changed since the first token; call tg_decoder_restart",
+             p->name);
     ck_assert_str_eq(tg_decoder_error(d), text);
     tg_decoder_restart(d);
     expect_bits_of_all(m, ids, 2, tg_decoder_read(d, ids, 2));

@@ -81,7 +81,8 @@ tg_tensor tg_decoder_read(tg_decoder *d, const int32_t *tokens, int64_t count)
         return TG_NONE;
     const int64_t left = d->past.most - d->past.seen;
     if (left == 0)
-        return TG_FAIL(d->tape, "tg_decoder_read: it has read %lld tokens, the most that it can; restart it",
+        return TG_FAIL(d->tape,
+                       "tg_decoder_read: it has read %lld tokens, the most that it can; call tg_decoder_restart",
                        (long long)d->past.seen);
     if (!tokens || count < 1 || count > left)
         return TG_FAIL(d->tape, "tg_decoder_read: expected 1 to %lld more tokens, got %lld", (long long)left,
@@ -92,7 +93,8 @@ tg_tensor tg_decoder_read(tg_decoder *d, const int32_t *tokens, int64_t count)
         return pass_of(d, tokens, count);
     }
     if (changed->version > d->version) /* keys, values and states are those of the weights before */
-        return TG_FAIL(d->tape, "tg_decoder_read: %s has changed since the first token; restart it", changed->name);
+        return TG_FAIL(d->tape, "tg_decoder_read: %s has changed since the first token; call tg_decoder_restart",
+                       changed->name);
     tg_tensor logits = TG_NONE; /* what is attended to from several positions differs */
     for (int64_t i = 0; i < count && !tg_tape_error(d->tape); i++)
         logits = pass_of(d, tokens + i, 1);

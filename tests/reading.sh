@@ -5,8 +5,9 @@
 set -eu
 status=0
 sum=0
-awk '/^```/ { in_list = 0 } in_list { print } /^lines +read/ { in_list = 1 }' docs/tour.md > "${list:=$(mktemp)}"
+list=$(mktemp)
 trap 'rm "$list"' EXIT
+awk '/^```/ { in_list = 0 } in_list { print } /^lines +read/ { in_list = 1 }' docs/tour.md > "$list"
 while read -r said places; do
     if [ "$places" = "in all" ]; then
         lines=$sum

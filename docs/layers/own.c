@@ -66,8 +66,8 @@ int main(void)
         for (int n = 0; !trains && n < BATCH; n++)
             right += (tg_at(logits, 2 * n + 1) > tg_at(logits, 2 * n)) == labels[n];
     }
-    if (tg_tape_error(tape))
-        return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+    if (tg_tape_error(tape) || tg_optimizer_error(adamw))
+        return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
     printf("right: %d of %d\n", right, 10 * BATCH);
     if (!tg_weights_save(net->parameters, "stripes.safetensors", TG_GELU_EXACT, NULL, &error))
         return fprintf(stderr, "%s\n", error.text), 1;

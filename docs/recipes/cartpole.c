@@ -61,7 +61,7 @@ int main(void)
                   taken = tg_one_hot(tg_borrow(tape, TG_I32, action, TG_SHAPE(count)), 2, TG_F32),
                   weighted = tg_mul(taken, tg_borrow(tape, TG_F32, gain, TG_SHAPE(count, 1)));
         if (!tg_backward(tg_cross_entropy_to(logits, weighted)) || !tg_optimizer_step(adamw))
-            return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+            return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
     }
     printf("the pole stands for %.0f of %d steps\n", last, MOST);
     tg_optimizer_free(adamw);

@@ -43,8 +43,12 @@ int main(void)
                 tg_no_grad_end(tape);
             tg_tensor error =
                 tg_mse(tg_linear_layer_forward(&head[task], h), tg_borrow(tape, TG_F32, y, TG_SHAPE(BATCH, 1)));
-            if (!tg_backward(error) || !tg_optimizer_step(of_head) || (task == 0 && !tg_optimizer_step(of_body)))
+            if (!tg_backward(error))
                 return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+            if (!tg_optimizer_step(of_head) || (task == 0 && !tg_optimizer_step(of_body)))
+                return fprintf(stderr, "%s\n",
+                               tg_optimizer_error(of_head) ? tg_optimizer_error(of_head) : tg_optimizer_error(of_body)),
+                       1;
             loss = tg_item(error);
         }
         printf("%s: squared error %.4f\n", task ? "new head, frozen net" : "whole net", loss);

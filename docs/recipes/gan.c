@@ -37,8 +37,9 @@ int main(void)
                   of_made = tg_mlp_forward(judge, judges ? tg_stop_gradient(made) : made),
                   loss = judges ? tg_add(mean_softplus(of_made, 1), mean_softplus(tg_mlp_forward(judge, real), -1))
                                 : mean_softplus(of_made, -1);
-        if (!tg_backward(loss) || !tg_optimizer_step(judges ? of_judge : of_maker))
-            return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+        tg_optimizer *adamw = judges ? of_judge : of_maker;
+        if (!tg_backward(loss) || !tg_optimizer_step(adamw))
+            return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
         tg_parameters_clear_gradients(tg_mlp_parameters(judge)); /* the maker's loss reaches the judge too */
         if (step + 1 == 2 * STEPS) {
             for (int i = 0; i < BATCH; i++) {

@@ -27,7 +27,7 @@ int main(void)
                   loss = tg_add(tg_mean(tg_square(tg_add(curve, y))),
                                 tg_add(tg_mean(tg_square(start)), tg_mean(tg_square(rise))));
         if (!tg_backward(loss) || !tg_optimizer_step(adamw))
-            return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+            return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
         for (int i = 0; step + 1 == STEPS && i < POINTS; i++)
             worst = fmax(worst, fabs(tg_at(y, i) - sin(x[i][0])));
     }

@@ -57,7 +57,7 @@ int main(void)
                   y = tg_linear_layer_forward(&output, h),
                   loss = pinball(y, tg_borrow(tape, TG_F32, target, TG_SHAPE(BATCH, 1)), 0.9);
         if (!tg_backward(loss) || !tg_optimizer_step(adamw))
-            return fprintf(stderr, "%s\n", tg_tape_error(tape)), 1;
+            return fprintf(stderr, "%s\n", tg_tape_error(tape) ? tg_tape_error(tape) : tg_optimizer_error(adamw)), 1;
         for (int i = 0; step >= STEPS - 40 && i < BATCH; i++)
             below += (target[i][0] < tg_at(y, i)) / (40. * BATCH);
     }

@@ -68,9 +68,31 @@ START_TEST(the_gradient_of_numpy_is_checked)
     if (train_run(python, "-c 'import numpy'") != 0)
         return; /* not installed */
     train_run("gradcheck", "--command '%s numpy_gradient.py'", python);
-    ck_assert_msg(strstr(train_output, "softmax    passed") && strstr(train_output, "<lambda>   FAILED") &&
-                      strstr(train_output, "1 passed, 1 failed"),
-                  "%s", train_output);
+    ck_assert_msg(strstr(train_output, "1 passed, 1 failed"), "%s", train_output);
+    static const char *const begins[] = {"softmax    passed ", "<lambda>   FAILED "};
+    char page[20000];
+    const char *line;
+    FILE *file = fopen("docs/recipes.md", "r");
+    ck_assert_ptr_nonnull(file);
+    page[fread(page, 1, sizeof page - 1, file)] = '\0';
+    fclose(file);
+    for (int i = 0; i < 2; i++) { /* the line of the page, but for its error, which depends on NumPy */
+        ck_assert(strstr(train_output, begins[i]) && (line = strstr(page, begins[i])));
+        const char *rest = line + strlen("softmax    passed      1.0e-12");
+        const int length = (int)strcspn(rest, "\n");
+        char said[200];
+        snprintf(said, sizeof said, "%.*s\n", length, rest);
+        ck_assert_msg(strstr(train_output, said), "the page has '%s', and it prints\n%s", said, train_output);
+    }
+}
+END_TEST
+
+START_TEST(where_an_optimiser_steps_its_error_is_printed)
+{
+    expect_fine(train_run("sh",
+                          "-c 'cd %s && ! grep -l tg_optimizer_step examples/*.c docs/*/*.c | "
+                          "xargs grep -L tg_optimizer_error | grep .'",
+                          tree));
 }
 END_TEST
 
@@ -109,6 +131,7 @@ Suite *recipes_suite(void)
     tcase_add_test(tests, each_prints_what_the_page_says);
     tcase_add_test(tests, the_exported_net_gives_probabilities);
     tcase_add_test(tests, the_gradient_of_numpy_is_checked);
+    tcase_add_test(tests, where_an_optimiser_steps_its_error_is_printed);
     tcase_add_test(tests, programs_have_the_lines_that_the_page_says);
     suite_add_tcase(suite, tests);
     return suite;

@@ -9,7 +9,7 @@
  *         puts(error.text);
  *
  *     net.safetensors: it was trained with gelu_exact, and the model has gelu_tanh; on a sample outputs
- *     differ by up to 2.1e-04 (of up to 3.4)
+ *     differ by up to 0.00021 (of up to 3.4)
  *
  * gelu_exact and gelu_tanh differ by at most 5e-4, gelu_exact and gelu_quick by 2e-2. So a file that is loaded with the
  * wrong one works a little worse, and the error goes unnoticed. Either make the model with the file's activation,

@@ -131,11 +131,11 @@ static int gather(const comparison *c, const char *group, const char *rival, int
     w->row_count = 0;
     w->by_rows = c->about.redrawn && !c->about.same_folds;
     for (int i = 0; i < c->run_count; i++) {
-        const runlog_run *run = &c->runs[i];
-        const runlog_run *partner = rival && rival != constant ? find_run(c, rival, run) : run;
-        const runlog_values *other = !partner ? NULL : rival == constant ? &run->constant : &partner->net;
-        if (!run->finished || strcmp(run->group, group) != 0 || !partner)
+        const runlog_run *run = &c->runs[i], *partner = run;
+        if (!run->finished || strcmp(run->group, group) != 0 ||
+            (rival && rival != constant && !(partner = find_run(c, rival, run))))
             continue;
+        const runlog_values *other = rival == constant ? &run->constant : &partner->net;
         int at = 0;
         while (at < count && !is_same_unit(c, w->units[at].first, run))
             at++;

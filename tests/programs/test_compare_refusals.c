@@ -44,6 +44,8 @@ static const struct {
     {"--data moons --warmup 1", "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
     {"--data moons --warmup 0.1,1 --epochs 1",
      "compare: the cosine schedule needs steps, more of them than the warm-up has\n"},
+    {"--data moons --folds 1000 --seeds 1000 --activations relu,silu",
+     "--seeds: 2000000 runs in all, expected at most 1000000"},
     {"--data moons --folds 1", "moons: 1 fold is no cross-validation"},
     {"--data moons --folds 3 --test 0.1", "moons: the folds are the test splits"},
     {"--data moons --target x", "moons: target column and header are for csv: only"},

@@ -595,17 +595,19 @@ static bool count_rows(experiment *e, int nets, tg_error *error)
     return fine;
 }
 
-static int count_runs(const experiment *e)
+static bool count_runs(experiment *e, tg_error *error)
 {
-    return e->form_count * e->points * e->settings.seeds * folds(e);
+    enum { MOST = 1000000 };
+    const long long runs = (long long)e->form_count * e->points * e->settings.seeds * folds(e);
+    e->runs = (int)runs;
+    return runs <= MOST || tg_fail(error, "--seeds: %lld runs in all, expected at most %d", runs, MOST);
 }
 
 /* Sets the runs from the lists, and checks them. */
 static bool make_grid(experiment *e, tg_error *error)
 {
-    if (!read_lists(e, error))
+    if (!read_lists(e, error) || !count_runs(e, error))
         return false;
-    e->runs = count_runs(e);
     const int nets = e->form_count * e->points;
     free(e->parameters);
     e->parameters = memory_checked(calloc((size_t)nets, sizeof *e->parameters));
@@ -706,12 +708,9 @@ bool experiment_list_runs(experiment *e, tg_error *error)
     const char *elsewhere = options_first(&s->given, (const char *const[]){"more-is-better", "less-is-better", NULL});
     if (elsewhere)
         return tg_fail(error, "--%s: only with --runs; the direction of our own measures is known", elsewhere);
-    if (!read_search(e, error) || !experiment_margin(&e->settings, &e->margin, error) ||
-        !runlog_check_measures(e->settings.measures, error) || !sweep_prepare(&e->settings.sweep, error) ||
-        !read_forms(e, error) || !read_lists(e, error))
-        return false;
-    e->runs = count_runs(e);
-    return true;
+    return read_search(e, error) && experiment_margin(&e->settings, &e->margin, error) &&
+           runlog_check_measures(e->settings.measures, error) && sweep_prepare(&e->settings.sweep, error) &&
+           read_forms(e, error) && read_lists(e, error) && count_runs(e, error);
 }
 
 /* Opens the data, or takes that of another experiment. */

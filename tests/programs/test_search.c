@@ -331,7 +331,7 @@ START_TEST(long_points_have_names_of_their_own)
     e.settings.activations = "relu,formula_with_a_name_of_forty_characters_: x + tanh(x)";
     e.settings.models = "mlp,seq2seq";
     e.settings.run.seed = 2000000000;
-    e.settings.run.folds = 1000;
+    e.settings.run.folds = 400;
     e.settings.seeds = 1;
     for (int i = 0; options[i]; i++)
         e.settings.list[options_find(run_options, options[i]) - run_options] = "0.612345678901234,0.612345678901235";

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,28 @@ START_TEST(the_last_report_always_arrives_last_however_many_jobs_run)
         }
         munmap(all, sizeof *all);
     }
+}
+END_TEST
+
+/* A job takes a file of this process: of those for which there is none, each waits for the end of another one. */
+START_TEST(jobs_wait_for_open_files)
+{
+    harvest *all = new_harvest();
+    jobs_outcome outcome;
+    char line[60];
+    const int next = dup(STDIN_FILENO);
+    ck_assert_int_eq(close(next), 0);
+    const struct rlimit few = {(rlim_t)next + 4, (rlim_t)next + 4}; /* the view has one */
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const char *text =
+        shown((jobs_config){.count = JOBS, .at_once = JOBS, .run = report_often, .context = all}, &outcome);
+    ck_assert_msg(outcome.done == JOBS && outcome.failed == 0, "%s", text);
+    ck_assert_int_le(all->most_running, 2);
+    for (int job = 0; job < JOBS; job++) {
+        snprintf(line, sizeof line, "job%d: done, %d epochs, in ", job, REPORTS);
+        ck_assert_msg(has_line(text, line), "%s", text);
+    }
+    munmap(all, sizeof *all);
 }
 END_TEST
 
@@ -445,6 +468,7 @@ Suite *jobs_suite(void)
     TCase *tests = tcase_create("jobs");
     tcase_set_timeout(tests, 30);
     tcase_add_test(tests, the_last_report_always_arrives_last_however_many_jobs_run);
+    tcase_add_test(tests, jobs_wait_for_open_files);
     tcase_add_test(tests, a_child_that_fails_is_named_and_spares_the_others);
     tcase_add_test(tests, an_interruption_stops_promptly_and_keeps_what_is_finished);
     tcase_add_test(tests, children_die_with_the_parent);

@@ -43,7 +43,7 @@ typedef struct {
     int starting;       /* the job that is about to start */
     progress *view;
     int places, running, started, ended;
-    bool stopping;
+    bool stopping, full; /* full: another job must end before the next can start */
     double stopped_at, ticked_at;
     jobs_outcome outcome;
 } jobs_pool;
@@ -105,21 +105,26 @@ static void end_job(jobs_pool *pool, int number, jobs_state state, const char *m
     progress_end(pool->view, number, state, message);
 }
 
-/* `taken`: the lock on its folder, which the child shares. */
+/* `taken`: the lock on its folder, which the child shares. Where the system has no more processes or open files for it,
+ * the job waits for the end of another one. */
 static void start_job(jobs_pool *pool, slot *place, int job, int taken)
 {
     child process;
-    progress_start(pool->view, job);
     pool->starting = job;
-    if (!child_start(&process, pool->names[job], be_child, pool)) {
-        char message[FAILURE_LIMIT];
-        snprintf(message, sizeof message, "cannot start a process: %s", strerror(errno));
-        files_release_folder(taken);
-        end_job(pool, job, JOBS_FAILED, message);
+    if (child_start(&process, pool->names[job], be_child, pool)) {
+        progress_start(pool->view, job);
+        *place = (slot){.process = process, .used = true, .job = job, .taken = taken};
+        pool->running++;
         return;
     }
-    *place = (slot){.process = process, .used = true, .job = job, .taken = taken};
-    pool->running++;
+    char message[FAILURE_LIMIT];
+    snprintf(message, sizeof message, "cannot start a process: %s", strerror(errno));
+    files_release_folder(taken);
+    pool->full = pool->running > 0;
+    if (pool->full)
+        pool->started = job;
+    else
+        end_job(pool, job, JOBS_FAILED, message);
 }
 
 /* ---- listening ---------------------------------------------------------------------------------------------- */
@@ -168,6 +173,7 @@ static void reap(jobs_pool *pool, slot *place)
     files_release_folder(place->taken);
     *place = (slot){0};
     pool->running--;
+    pool->full = false;
     end_job(pool, job, stopped ? JOBS_STOPPED : message ? JOBS_FAILED : JOBS_DONE, stopped ? "interrupted" : message);
 }
 
@@ -231,7 +237,7 @@ static void start_next(jobs_pool *pool, slot *place)
 
 static bool may_start(const jobs_pool *pool)
 {
-    return !pool->stopping && !pool->outcome.refused && pool->started < pool->config->count;
+    return !pool->stopping && !pool->full && !pool->outcome.refused && pool->started < pool->config->count;
 }
 
 static void fill_places(jobs_pool *pool)

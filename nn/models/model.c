@@ -144,8 +144,10 @@ double tg_accuracy(tg_tensor logits, tg_tensor labels)
     const int64_t classes = tg_dim(logits, -1), rows = classes ? tg_size(logits) / classes : 0;
     const int32_t *label = tg_i32(labels);
     int64_t counted = 0, right = 0;
-    if (!label || tg_size(labels) != rows)
+    if (!label || tg_size(labels) != rows) {
+        TG_FAIL(tg_tape_of(labels), "tg_accuracy: expected logits [..., classes] and labels [...] of i32");
         return NAN;
+    }
     const float *single = tg_f32(logits);
     const double *twice = tg_f64(logits);
     for (int64_t r = 0; r < rows && (single || twice); r++) {

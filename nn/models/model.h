@@ -76,7 +76,8 @@ tg_tensor tg_model_forward(const tg_model *model, tg_tensor x, tg_rng *training)
 tg_tensor tg_model_forward_with(const tg_model *model, tg_tensor x, tg_layer_pass *pass);
 
 /* The fraction of rows, 0 to 1, whose largest logit is that of their label. Rows with label TG_NO_LABEL do not count; a
- * row with a NaN counts as wrong. logits [..., classes], f32 or f64, labels i32 [...]. NaN if no row counts. */
+ * row with a NaN counts as wrong. logits [..., classes], f32 or f64, labels i32 [...]. NaN if no row counts.
+ * Other shapes or types are an error of the tape. */
 double tg_accuracy(tg_tensor logits, tg_tensor labels);
 
 /* The library's models, tg_mlp_kind and so on. */

@@ -24,7 +24,7 @@ TG_API_BEGIN
 
 typedef struct tg_vit_config {
     int64_t channels, height, width; /* of the images */
-    int64_t patch;                   /* pixels along its side; height and width must divide by it */
+    int64_t patch;                   /* pixels along its side; height and width are multiples of it */
     int layers;                      /* 256 at most */
     tg_block_config block;           /* tg_block_vit, or your own */
     int64_t outputs;

@@ -454,8 +454,12 @@ START_TEST(accuracy_counts_the_largest_logit)
               classes = tg_constant(tape, TG_I32, labels, TG_SHAPE(2, 2));
     ck_assert_double_eq(tg_accuracy(l, classes), 0.75);
     ck_assert_double_eq(tg_accuracy(l, tg_constant(tape, TG_I32, masked, TG_SHAPE(2, 2))), 0.5);
+    ck_assert(!tg_tape_error(tape));
     ck_assert_double_nan(tg_accuracy(l, tg_constant(tape, TG_I32, labels, TG_SHAPE(3))));
+    ck_assert_str_eq(tg_tape_error(tape), "tg_accuracy: expected logits [..., classes] and labels [...] of i32");
+    tg_tape_clear_error(tape);
     ck_assert_double_nan(tg_accuracy(TG_NONE, classes));
+    tg_tape_clear_error(tape);
     ck_assert_double_nan(tg_accuracy(l, TG_NONE));
 }
 END_TEST

@@ -18,7 +18,7 @@ const char *tg_conv_block_config_error(const tg_conv_block_config *config)
         return "the normalisation must be batch, group or none: the others are over the last axis";
     const int64_t channels = config->outputs * (tg_activation_is_gated(config->activation) ? 2 : 1);
     if (config->groups < 0 || (config->groups && channels % config->groups != 0))
-        return "the channels must divide by the groups";
+        return "the number of channels must be a multiple of that of groups";
     return NULL;
 }
 

@@ -59,9 +59,9 @@ const char *tg_block_config_error(const tg_block_config *config)
     const tg_attention_config *a = &config->attention;
     const int shared = a->key_value_heads ? a->key_value_heads : a->heads;
     if (!tg_is_size(a->width) || a->heads < 1 || a->width % a->heads != 0)
-        return TG_SIZE_ERROR("the width") ", and divide by the heads";
+        return TG_SIZE_ERROR("the width") ", and a multiple of the number of heads";
     if (shared < 1 || a->heads % shared != 0)
-        return "the heads must divide by the key and value heads";
+        return "the number of heads must be a multiple of that of key and value heads";
     if (config->hidden != 0 && !tg_is_size(config->hidden))
         return TG_SIZE_ERROR("the width of the feed-forward layers");
     if (!tg_activation_name(config->activation) || !tg_norm_name(config->norm))

@@ -70,8 +70,11 @@ static tg_tensor sequences(const tg_model *model, tg_tensor ids)
     const tg_transformer_config *c = model->config;
     if (tg_rank(ids) == 2 && tg_dim(ids, 1) <= c->context)
         return ids;
-    return TG_FAIL(tg_tape_of(ids), "tg_transformer_forward: expected ids [batch, positions], %lld positions at most",
-                   (long long)c->context);
+    char shape[128];
+    const tg_shape given = tg_shape_of(ids);
+    return TG_FAIL(tg_tape_of(ids),
+                   "tg_transformer_forward: expected ids [batch, positions], %lld positions at most, not %s",
+                   (long long)c->context, tg_shape_text(&given, shape, sizeof shape));
 }
 
 static void configure(void *config, const tg_shape *x, int sample)

@@ -87,6 +87,7 @@ def of_the_pipe():
     says("passed", lambda: check(lambda x: np.abs(x).sum(), np.sign, at))
     says("TypeError: expected a vjp or a jvp", lambda: check(lambda x: x * x, None, at))
     says("complex numbers have no gradient here", lambda: check(lambda x: x * x + 0j, lambda x, v: 2 * x * v, at))
+    says("beside which integers may be: not int64", lambda: check(lambda x: (x * x).sum(), lambda x: 2 * x, np.array([1, 2, 3])))
     says("expected rtol, atol", lambda: check(lambda x: x * x, lambda x, v: 2 * x * v, at, rtol=-1))
     says("the given point is outside of its bounds", lambda: check(lambda x: x * x, lambda x, v: 2 * x * v, at, low=0))
     says("there is nothing to compare: all inputs are empty", lambda: check(lambda x: x * x, lambda x, v: 2 * x * v, at[:0]))

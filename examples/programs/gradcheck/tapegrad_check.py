@@ -203,7 +203,7 @@ def check(f, vjp=None, x=(), *, jvp=None, name=None, fixed=(), order=1, low=None
             return first if first.result != "passed" else higher
     kinds = {of.kind(a) for a in x} - {"i32"}
     if len(kinds) != 1 or None in kinds:
-        raise TypeError("expected arrays of one type: float64, float32 or bfloat16 (and integers)")
+        raise TypeError(f"expected arrays of one type, float64, float32 or bfloat16, beside which integers may be: not {', '.join(str(getattr(a, 'dtype', type(a).__name__)) for a in x)}")
     names = names if len(names) == len(x) else [f"input {i}" for i in range(len(x))]
     inputs = [{"name": names[i], "shape": list(np.shape(a)), "data": _listed(of.numbers(a)), "type": of.kind(a), "fixed": i in fixed} for i, a in enumerate(x)]
     for key, bound in (("low", low), ("high", high)):

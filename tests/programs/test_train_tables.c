@@ -599,6 +599,23 @@ START_TEST(a_refit_weighs_classes_as_a_training_on_all_rows)
 }
 END_TEST
 
+static void few_weigh(FILE *file, int row)
+{
+    fprintf(file, "%d,%d,%d,%.2f\n", row * 7 % 13, row * 5 % 11, row % 12 == 3, row * 7 % 13 / 13. + row * 5 % 11 / 7.);
+}
+
+/* Of five rows that weigh something a division may have none for validation, whose loss is 0 after any epoch: nets that
+ * ended after the first spoiled the mean, with a loss of 0.18 on training rows. */
+START_TEST(a_division_without_weights_ends_no_net_of_a_refit)
+{
+    write_rows("few.csv", "a,b,w,y\n", 60, few_weigh);
+    expect_fine(train_run("train",
+                          "--data few.csv --weights w --test none --validation 0.3 --epochs 200 --patience 0 "
+                          "--dropout 0 --hidden 16 --lr 0.01 --refit yes --nets 8 --seed 5 --out few --no-plots"));
+    ck_assert_double_lt(csv_cell("few/runs.csv", "gelu_exact", "best_train_loss"), 0.12);
+}
+END_TEST
+
 /* Weights whose mean is not 1 in the validation split, and larger ones of rows that are right. */
 static void heavy_row(FILE *file, int row)
 {
@@ -695,6 +712,7 @@ Suite *train_tables_suite(void)
     tcase_add_test(tests, a_file_that_is_not_utf8_is_refused_with_its_line);
     tcase_add_test(tests, a_weight_of_two_is_a_row_twice);
     tcase_add_test(tests, a_refit_weighs_classes_as_a_training_on_all_rows);
+    tcase_add_test(tests, a_division_without_weights_ends_no_net_of_a_refit);
     tcase_add_test(tests, progress_has_the_measures_of_weighted_rows);
     tcase_add_test(tests, rows_of_weight_0_are_neither_learnt_nor_measured);
     tcase_add_test(tests, weights_in_a_confusion_matrix_stand_apart);

@@ -437,7 +437,8 @@ static tg_model *train_net(trainer *r, refit *again, int net, const dataset_part
     return fine ? made : NULL;
 }
 
-/* Finds out how long a net has to be trained: the first with the rows of the run, others with another division. */
+/* Finds out how long a net has to be trained: the first with the rows of the run, others with another division. Of one
+ * with a side that weighs nothing nothing can be learned: as long as the net before. */
 static bool search_steps(trainer *r, refit *again, int net, found *out, tg_error *error)
 {
     const dataset *data = &r->from->data;
@@ -450,10 +451,14 @@ static bool search_steps(trainer *r, refit *again, int net, found *out, tg_error
         again->valid = (dataset_part){valid, again->order};
         again->train = (dataset_part){again->rows.rows - valid, again->order + valid};
     }
-    tg_model *searched = train_net(r, again, net, &again->train, &again->valid, error);
-    tg_model_free(searched);
+    bool fine = true;
+    if (source_weighs(r->from, &again->train) && source_weighs(r->from, &again->valid)) {
+        tg_model *searched = train_net(r, again, net, &again->train, &again->valid, error);
+        tg_model_free(searched);
+        fine = searched;
+    }
     *out = again->now;
-    return searched;
+    return fine;
 }
 
 static double sum_of_losses(const found *of, int count)

@@ -64,21 +64,26 @@ double source_class_scale(const run_source *from, const dataset_part *part)
     return weighted > 0 ? sum / weighted : 1;
 }
 
+bool source_weighs(const run_source *from, const dataset_part *part)
+{
+    const dataset *data = &from->data;
+    bool any = false;
+    for (size_t k = 0; k < part->rows && !any; k++) {
+        const size_t row = (size_t)part->row[k];
+        any = (!from->class_weight || from->class_weight[data->labels[row]] > 0) &&
+              (!data->weight || data->weight[row] > 0);
+    }
+    return any;
+}
+
 /* False if a split has rows, but none that weighs anything in the loss. */
 static bool check_classes(const run_source *from, tg_error *error)
 {
-    const dataset *data = &from->data;
-    const dataset_part *part[] = {&data->train, &data->validation, &data->test};
+    const dataset_part *part[] = {&from->data.train, &from->data.validation, &from->data.test};
     static const char *const name[] = {"training", "validation", "test"};
-    for (int i = 0; i < 3; i++) {
-        bool any = part[i]->rows == 0;
-        for (size_t k = 0; k < part[i]->rows; k++) {
-            const size_t row = (size_t)part[i]->row[k];
-            any |= from->class_weight[data->labels[row]] > 0 && (!data->weight || data->weight[row] > 0);
-        }
-        if (!any)
+    for (int i = 0; i < 3; i++)
+        if (part[i]->rows && !source_weighs(from, part[i]))
             return tg_fail(error, "--class-weights: all classes that have %s rows weigh 0", name[i]);
-    }
     return true;
 }
 

@@ -108,6 +108,9 @@ double source_weight_scale(const run_source *from, const dataset_part *part);
 /* The same for the weights of classes, which have a mean of 1 over the training rows: of other rows. 1 without any. */
 double source_class_scale(const run_source *from, const dataset_part *part);
 
+/* True if any of these rows weighs something in the loss. */
+bool source_weighs(const run_source *from, const dataset_part *part);
+
 /* True if the targets are the inputs. */
 bool source_reconstructs(const run_spec *s);
 

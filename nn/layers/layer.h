@@ -19,7 +19,7 @@
  *     }
  *
  *     static const tg_shape shapes[] = {{2, {3, 4}}, {1, {5}}, {0}};
- *     static const tg_layer_sample samples[] = {{"", "w x", shapes}, {0}};
+ *     static const tg_layer_sample samples[] = {{"", "w x", .shapes = shapes}, {0}};
  *     const tg_layer_kind tg_scale_kind = {"scale", "layer", sizeof(scale), forward, add, samples};
  *
  * With its line in layers.def, gradcheck checks the layer's derivatives, and tests/nn/test_cross_models.c combines it

@@ -1,4 +1,5 @@
 #include "examples/programs/data/csv.h"
+#include "examples/programs/data/words.h"
 #include "examples/programs/system/posix.h"
 
 /* ---- decimal numbers ---- */
@@ -101,13 +102,6 @@ const unsigned char *csv_number(const unsigned char *text, bool decimal_comma, d
 
 /* ---- words ---- */
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-    while (*words && strcasecmp(word, *words) != 0)
-        words++;
-    return *words;
-}
-
 static const char digits[] = "0123456789";
 
 /* The end of a number with or without marks between its digits: 1.234,56, 1,234.56, 1'234'567, 3,5; NULL if there is
@@ -174,9 +168,9 @@ csv_kind csv_kind_of_word(const char *word)
     static const char *const missing[] = {"",     "?",       "NA",     "N/A",    "nan",   "null",  "\\N",     "#N/A",
                                           "<NA>", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", NULL};
     static const char *const maybe[] = {"None", "-", ".", NULL};
-    if (is_one_of(word, missing))
+    if (word_is_among(word, missing))
         return CSV_MISSING;
-    if (is_one_of(word, maybe))
+    if (word_is_among(word, maybe))
         return CSV_MAYBE_MISSING;
     if (csv_word_is_huge(word))
         return CSV_HUGE;

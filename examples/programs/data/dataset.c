@@ -85,12 +85,12 @@ bool dataset_allocate(dataset *set, tg_error *error)
            tg_fail(error, "%s: out of memory for %zu rows of %zu features", set->name, set->rows, set->features);
 }
 
-void dataset_number_classes(dataset *set)
+void dataset_number_classes(dataset *set, int first)
 {
     char number[24];
     set->class_names = dataset_new(&set->memory, set->classes, 1, sizeof *set->class_names);
     for (size_t i = 0; set->class_names && i < set->classes; i++) {
-        snprintf(number, sizeof number, "%zu", i);
+        snprintf(number, sizeof number, "%d", first + (int)i);
         set->class_names[i] = dataset_text(&set->memory, number);
     }
 }

@@ -83,7 +83,7 @@ bool dataset_generate(const char *path, const dataset_options *options, dataset 
     if (!dataset_allocate(set, error))
         return false;
     if (kind->classes)
-        dataset_number_classes(set);
+        dataset_number_classes(set, 0);
     draw_rows(options, set);
     return true;
 }

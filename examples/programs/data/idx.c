@@ -162,21 +162,15 @@ static void see_labels(const idx_file *labels, bool seen[256])
 }
 
 /* Classes are the labels from the first to the last that occur: 0 to 9, or 1 to 26 for the letters of EMNIST. */
-static bool name_classes(dataset *set, const bool seen[256], int *first)
+static void name_classes(dataset *set, const bool seen[256], int *first)
 {
     int last = 255;
-    char number[24];
     for (*first = 0; !seen[*first];)
         ++*first;
     while (!seen[last])
         last--;
     set->classes = (size_t)(last - *first + 1);
-    set->class_names = dataset_new(&set->memory, set->classes, 1, sizeof *set->class_names);
-    for (size_t i = 0; set->class_names && i < set->classes; i++) {
-        snprintf(number, sizeof number, "%d", *first + (int)i);
-        set->class_names[i] = dataset_text(&set->memory, number);
-    }
-    return !set->memory.failed;
+    dataset_number_classes(set, *first);
 }
 
 static bool fill(const idx_file files[IDX_FILES], dataset *set, tg_error *error)
@@ -192,7 +186,8 @@ static bool fill(const idx_file files[IDX_FILES], dataset *set, tg_error *error)
     set->height = train->sizes[1];
     set->width = train->sizes[2];
     set->features = set->height * set->width;
-    if (!name_classes(set, seen, &first) || !dataset_allocate(set, error))
+    name_classes(set, seen, &first);
+    if (!dataset_allocate(set, error)) /* and if the names have no memory */
         return tg_fail(error, "%s: out of memory", set->name);
     copy_rows(train, &files[TRAIN_LABELS], 0, set);
     if (test->items)

@@ -39,8 +39,8 @@ bool dataset_allocate(dataset *set, tg_error *error);
 /* Sets means, scales and rows of a table anew, by the training split; no feature is softened. False without memory. */
 bool dataset_standardise(dataset *set);
 
-/* Names the classes 0, 1, 2, ...; set->classes is set. */
-void dataset_number_classes(dataset *set);
+/* Names the classes first, first + 1, ...; set->classes is set. */
+void dataset_number_classes(dataset *set, int first);
 
 /* Draws one row of synthetic data; returns its target, which is the label in a classification. */
 typedef double dataset_draw(int label, double noise, tg_rng *rng, float *features);

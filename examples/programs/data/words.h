@@ -61,6 +61,14 @@ static inline bool list_has(const char *list, const char *word)
     return false;
 }
 
+/* True for one of these words, whose end is NULL, in small or capital letters. */
+static inline bool word_is_among(const char *word, const char *const *words)
+{
+    while (*words && strcasecmp(word, *words) != 0)
+        words++;
+    return *words;
+}
+
 /* What comes before name number i of `count` in a sentence: "a, b and c". */
 static inline const char *list_joint(int i, int count)
 {

@@ -89,7 +89,7 @@ static void look(comparison_view *v)
     }
 }
 
-comparison_view comparison_view_begin(const comparison *c)
+static comparison_view begin(const comparison *c)
 {
     comparison_view v = {.c = c};
     v.groups = comparison_groups(c, &v.count);
@@ -99,7 +99,7 @@ comparison_view comparison_view_begin(const comparison *c)
     return v;
 }
 
-void comparison_view_end(const comparison_view *v)
+static void end(const comparison_view *v)
 {
     free((void *)(uintptr_t)v->groups);
     free((void *)(uintptr_t)v->pairs);
@@ -109,7 +109,7 @@ void comparison_view_end(const comparison_view *v)
 
 void comparison_print_results(const comparison *c, const char *format, FILE *out)
 {
-    const comparison_view v = comparison_view_begin(c);
+    const comparison_view v = begin(c);
     if (v.count > 0) {
         table *t = comparison_cells(&v), *conclusions = table_new(0);
         comparison_print_answers(&v, format, out);
@@ -124,12 +124,12 @@ void comparison_print_results(const comparison *c, const char *format, FILE *out
         table_free(conclusions);
         table_free(t);
     }
-    comparison_view_end(&v);
+    end(&v);
 }
 
 void comparison_print_definitions(const comparison *c, const char *format, FILE *out)
 {
-    const comparison_view v = comparison_view_begin(c);
+    const comparison_view v = begin(c);
     if (v.count > 0) {
         table *t = comparison_cells(&v);
         comparison_add_notes(&v, t);
@@ -139,7 +139,7 @@ void comparison_print_definitions(const comparison *c, const char *format, FILE 
         table_print_notes(t, format, out);
         table_free(t);
     }
-    comparison_view_end(&v);
+    end(&v);
 }
 
 void comparison_print(const comparison *c, const char *format, FILE *out)

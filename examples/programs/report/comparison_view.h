@@ -1,10 +1,4 @@
-/* A comparison while it is printed: what its parts share. Internal to comparison_view.c and those that it calls.
- *
- *     const comparison_view v = comparison_view_begin(c);
- *     table *t = comparison_cells(&v);
- *     ...
- *     comparison_view_end(&v);
- */
+/* A comparison while it is printed: what its parts share. Internal to comparison_view.c and those that it calls. */
 #pragma once
 
 #include "examples/programs/report/comparison.h"
@@ -26,10 +20,6 @@ typedef struct comparison_view {
     int decimals[COMPARISON_MEASURES];
     const char *until[COMPARISON_MEASURES]; /* between the ends of an interval */
 } comparison_view;
-
-/* To be freed with comparison_view_end. */
-comparison_view comparison_view_begin(const comparison *c);
-void comparison_view_end(const comparison_view *v);
 
 /* True if there are sentences on a measure: it is judged and shown, or judged if no such one is shown. */
 bool comparison_speaks(const comparison_view *v, int measure);

@@ -17,13 +17,6 @@ static const char *const other_names[] = {
     "step",    "_step",   "global_step", "epoch", "iteration", "iter", "wall time",  "_timestamp", "_runtime",
     "runtime", "created", "seconds",     "time",  "timestamp", "date", "parameters", NULL};
 
-static bool is_one_of(const char *name, const char *const *names)
-{
-    while (*names && strcasecmp(*names, name) != 0)
-        names++;
-    return *names;
-}
-
 /* The column with the first of these names that occurs; -1 if none does. */
 static int find(const csv_source *s, const char *const *names)
 {
@@ -236,7 +229,7 @@ static int measure_of(runs_file *to, const csv_source *s, const char *wanted, si
 {
     const content c = content_of(s, column);
     const char *name = csv_column_name(s, column);
-    if (is_one_of(name, other_names) || !*name || strncmp(name, "Unnamed: ", 9) == 0)
+    if (word_is_among(name, other_names) || !*name || strncmp(name, "Unnamed: ", 9) == 0)
         return NONE; /* without a name: the index that pandas writes */
     if (c.numbers == 0 || (!wanted && c.words > c.numbers))
         return c.words > 0 ? WORDS : NONE;
@@ -249,7 +242,7 @@ static int find_words(const csv_source *s)
 {
     for (size_t i = 0; i < s->table.columns; i++)
         if (content_of(s, i).numbers == 0 && content_of(s, i).words > 0 &&
-            !is_one_of(csv_column_name(s, i), other_names))
+            !word_is_among(csv_column_name(s, i), other_names))
             return (int)i;
     return -1;
 }
@@ -384,7 +377,7 @@ static bool read_file(runs_file *to, const char *path, const char *wanted, tg_er
     csv_source s;
     bool fine = csv_read(path, DATASET_HEADER_YES, &s, error);
     if (fine) {
-        bool wide = is_one_of(csv_column_name(&s, 0), step_names), curve = s.table.columns == 3;
+        bool wide = word_is_among(csv_column_name(&s, 0), step_names), curve = s.table.columns == 3;
         static const char *const of_curve[] = {"Wall time", "Step", "Value"};
         for (size_t i = 0; curve && i < 3; i++)
             curve = strcmp(csv_column_name(&s, i), of_curve[i]) == 0;

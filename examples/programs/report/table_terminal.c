@@ -79,14 +79,6 @@ static int line_length(const char *line)
     return (int)strcspn(line, "\n");
 }
 
-static int line_width(const char *line)
-{
-    int width = 0;
-    for (const char *end = line + line_length(line); line < end; line++)
-        width += ((unsigned char)*line & 0xC0) != 0x80; /* all but continuation bytes */
-    return width;
-}
-
 static block_column prepare(const screen_table *s, int column)
 {
     const bool wrapped = s->t->columns[column].least > 0;
@@ -97,7 +89,7 @@ static block_column prepare(const screen_table *s, int column)
         if (wrapped && row >= 0)
             wrap(text, s->width[column]);
         for (const char *line = text; line; line = line[line_length(line)] ? line + line_length(line) + 1 : NULL)
-            made.width = line_width(line) > made.width ? line_width(line) : made.width;
+            made.width = terminal_width(line) > made.width ? terminal_width(line) : made.width;
     }
     return made;
 }
@@ -118,7 +110,7 @@ static bool print_line(const screen_table *s, int row, const block_column column
     int blanks = 0;
     bool more = false;
     for (int i = 0; i < count; i++) {
-        const int length = line_length(left[i]), rest = columns[i].width - line_width(left[i]);
+        const int length = line_length(left[i]), rest = columns[i].width - terminal_width(left[i]);
         const char *colour = length ? colour_of(s, row, columns[i].column) : NULL;
         blanks += columns[i].right ? rest : 0;
         if (length) {

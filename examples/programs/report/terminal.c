@@ -34,7 +34,7 @@ terminal terminal_of(FILE *stream)
 int terminal_width(const char *text)
 {
     int width = 0;
-    for (; *text; text++)
+    for (; *text && *text != '\n'; text++)
         width += ((unsigned char)*text & 0xC0) != 0x80; /* all but continuation bytes */
     return width;
 }

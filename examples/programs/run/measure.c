@@ -5,16 +5,16 @@
 #include "examples/programs/data/words.h"
 
 /* The split whose measures are reported. */
-static dataset_feed *reported_part(trainer *t)
+static int reported(const trainer *t)
 {
-    return t->from->test.count > 0 ? &t->from->parts[2] : &t->from->parts[1];
+    return t->from->test.count > 0 ? RUNLOG_TEST : RUNLOG_VALIDATION;
 }
 
 void run_noise(trainer *t, runlog_run *results)
 {
     const char *sizes = t->spec->test_noise;
     const tg_rng seed = tg_rng_seed((uint64_t)t->spec->seed);
-    dataset_feed noisy = *reported_part(t);
+    dataset_feed noisy = t->from->parts[reported(t)];
     for (char size[64]; next_word(&sizes, size, sizeof size);) {
         runlog_measures m;
         noisy.noise = strtod(size, NULL);
@@ -119,7 +119,7 @@ static void fill_surface_row(trainer *t, tg_tape *tape, double y, const double r
 static bool write_surface(trainer *t, runlog_run *results, tg_error *error)
 {
     const dataset *data = &t->from->data;
-    const dataset_part *part = reported_part(t)->part;
+    const dataset_part *part = t->from->parts[reported(t)].part;
     double(*surface)[RUNLOG_SURFACE_SIDE][SURFACE_NUMBERS] = calloc(RUNLOG_SURFACE_SIDE, sizeof *surface);
     tg_tape *tape = surface ? tg_tape_new() : NULL;
     double across[2], up[2];
@@ -179,12 +179,6 @@ static const tg_fit_rows *rows_of(const trainer *t, int split)
 {
     const tg_fit_rows *all[RUNLOG_SPLITS] = {&t->from->train, &t->from->valid, &t->from->test};
     return all[split];
-}
-
-/* The split whose measures are reported. */
-static int reported(const trainer *t)
-{
-    return t->from->test.count > 0 ? RUNLOG_TEST : RUNLOG_VALIDATION;
 }
 
 /* Losses and outputs of the reported split, which comparisons need row by row, and of all if they are asked for. */

@@ -214,7 +214,7 @@ static json_t *json_of_text(const char *text)
 }
 
 /* null is valid only if the option's default is NULL. A number for a list is converted to a text in the file. */
-bool options_take(const program_option *o, void *settings, json_t *object)
+static bool take(const program_option *o, void *settings, json_t *object)
 {
     void *at = (char *)settings + o->offset;
     json_t *value = json_object_get(object, o->name);
@@ -246,7 +246,7 @@ bool options_take_all(const options_program *program, const char *where, json_t 
         const program_option *o = options_find(program->table, name);
         if (strcmp(name, "version") == 0 || strncmp(name, "checksum", 8) == 0)
             continue;
-        if (!o || !options_take(o, settings, object))
+        if (!o || !take(o, settings, object))
             return o ? tg_fail(error, "%s: \"%.60s\" has a value that the option does not take", where, name)
                      : tg_fail(error, "%s: \"%.60s\" is not an option of %s", where, name, program->name);
     }
@@ -565,7 +565,7 @@ void options_print_word(const char *word, FILE *to)
     fputs(quoted || strange ? "'" : "", to);
 }
 
-void options_print_command(const void *command, FILE *to)
+static void print_command(const void *command, FILE *to)
 {
     char *const *argv = command;
     for (int i = 0; argv[i]; i++) {
@@ -576,7 +576,7 @@ void options_print_command(const void *command, FILE *to)
 
 char *options_command(char *const *argv)
 {
-    return files_text(options_print_command, argv);
+    return files_text(print_command, argv);
 }
 
 void options_record(const program_option *table, const void *settings, json_t *object)

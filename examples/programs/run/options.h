@@ -106,10 +106,6 @@ bool options_load(const options_program *program, const char *path, void *settin
 bool options_take_all(const options_program *program, const char *where, json_t *object, void *settings,
                       tg_error *error);
 
-/* Sets one option from the member of its name in a JSON object, whose texts must outlive the settings. False if there
- * is no such member, or its value is invalid for the option (null where the default is a text). */
-bool options_take(const program_option *option, void *settings, json_t *object);
-
 /* Sets an option from a word of the command line; false if the word is invalid for it. And the word for its value,
  * which may be in `text`: "yes" for a flag; NULL for a flag or a text that is not set. */
 bool options_set(const program_option *option, void *settings, const char *word);
@@ -127,7 +123,6 @@ const char *options_called(const char *program);
 void options_record(const program_option *table, const void *settings, json_t *object);
 
 /* Prints a word for a shell, quoted if it has special characters (as $'\033' if a terminal would execute them); a
- * command of such words; and returns the command as a text, to be freed (NULL when memory runs out). */
+ * command of such words as a text, to be freed. */
 void options_print_word(const char *word, FILE *to);
-void options_print_command(const void *argv, FILE *to);
 char *options_command(char *const *argv);

@@ -30,7 +30,7 @@ double tally_second(const float logits[2])
     return answer == 1 ? 1 / both : other / both;
 }
 
-double tally_entropy(const float *logits, int64_t classes, int64_t label)
+static double entropy_of(const float *logits, int64_t classes, int64_t label)
 {
     double sum = 0, largest = logits[0];
     for (int64_t c = 1; c < classes; c++)
@@ -161,7 +161,7 @@ static double add_class(tally *sums, const tg_card *c, const float *logits, int6
     add_to_class(sums, logits, (size_t)classes, label, answer, hit, weight);
     if (sums->each && sums->each->hit)
         sums->each->hit[sums->rows] = hit;
-    return add_loss(sums, tally_entropy(logits, classes, label), weight, c->class_weight ? c->class_weight[label] : 1);
+    return add_loss(sums, entropy_of(logits, classes, label), weight, c->class_weight ? c->class_weight[label] : 1);
 }
 
 /* Adds the targets of pairs: rows of `width` logits for each of `positions` labels, 0 behind the end. `correct` counts
@@ -177,7 +177,7 @@ static double add_pairs(tally *sums, const float *logits, int64_t classes, const
                 continue;
             exact = exact && tally_class(logits, classes, &confidence) == *labels && !isnan(confidence);
             sums->loss_weight++;
-            loss += tally_entropy(logits, classes, *labels);
+            loss += entropy_of(logits, classes, *labels);
         }
         sums->correct += exact;
         sums->rows++;

@@ -69,8 +69,7 @@ double tally_second(const float logits[2]);
  * `right`; `of` becomes the weight of each class. */
 double tally_area(tally_score *rows, size_t count, double of[2]);
 
-/* The loss of a row of outputs: cross-entropy with a label, or the mean squared error to other numbers. */
-double tally_entropy(const float *logits, int64_t classes, int64_t label);
+/* The mean squared error of a row of outputs. */
 double tally_squares(const float *output, const float *wanted, int64_t width);
 
 /* The loss that is trained, a mean over the rows: cross-entropy, or the mean squared error to `wanted`, which for an

@@ -249,6 +249,7 @@ typedef struct tg_check_slope {
     int rows;
     tg_check_estimate plain; /* the difference over the last step; its error is by how much the two sides differ */
     tg_check_estimate last;  /* the same over the smallest step */
+    double bend;             /* by how much the two sides differ, with the signs of the values' shares */
     double changing, noise;  /* the same of the values that have changed, and of their rounding */
     double sizes;            /* of the slopes on both sides, in the last step */
     double move, longest;    /* the same in the longest step so far within the variables' own scale */

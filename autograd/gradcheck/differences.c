@@ -47,7 +47,7 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
     const double step = t * line->ratio;
     evaluate_sides(c, line, t);
     s->plain = (tg_check_estimate){0};
-    s->sizes = s->changing = s->noise = 0;
+    s->bend = s->sizes = s->changing = s->noise = 0;
     for (int64_t k = line->start; k < level->length; k += line->stride) {
         const double up = c->ahead[k], value = level->value[k], down = c->behind[k], v = level->cotangent[k];
         c->changed[k] |= up != down || up != value;
@@ -57,7 +57,9 @@ static void take_difference(tg_check *c, const tg_check_line *line, double t, tg
             continue;
         }
         s->plain.value += v * (up - down) / (2 * step);
-        s->plain.error += fabs(v * (up - value - (value - down))) / step;
+        const double bend = v * (up - value - (value - down)) / step;
+        s->plain.error += fabs(bend);
+        s->bend += bend;
         const double others = value == 0 ? c->epsilon * fmax(fabs(up), fabs(down)) : 0; /* for 0 has no rounding */
         s->plain.rounding += fabs(v) * fmax(level->noise[k], others) / step;
         s->sizes += fabs(v) * (fabs(up - value) + fabs(down - value)) / (2 * step);

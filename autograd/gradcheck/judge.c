@@ -80,16 +80,16 @@ static bool is_kink(const tg_check *c, const tg_check_slope *s, double kink)
 static bool add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     add_row(c, line, c->first, s);
-    const double first = s->plain.error;
+    const double first = s->plain.error, bend = s->bend;
     add_row(c, line, c->first / 2, s);
     const double second = s->plain.error;
     s->kink = second > (1 - 1. / TG_SAFETY) * first && is_kink(c, s, second) ? second : 0;
     if (!s->settled && s->kink == 0) {
         tg_check_slope third = *s;
         tg_check_add_row(c, line, c->first / 4, &third);
-        const double rest = 2 * third.plain.error - second, before = 2 * second - first;
-        const bool alike = third.rows == 3 && fabs(rest - before) <= c->first * rest;
-        s->kink = alike && is_kink(c, &third, rest) ? rest : 0;
+        const double rest = 2 * third.bend - s->bend, before = 2 * s->bend - bend;
+        const bool alike = third.rows == 3 && fabs(rest - before) <= TG_TOLERANCE * fabs(rest);
+        s->kink = alike && is_kink(c, &third, fabs(rest)) ? fabs(rest) : 0;
     }
     return s->settled;
 }

@@ -53,26 +53,30 @@ static tg_tensor sum_of(tg_tape *tape, const tg_tensor *in, int count, void *use
 {
     (void)tape, (void)count;
     const int which = *(const int *)user;
-    return tg_sum(which == 0 ? tg_relu(in[0]) : which == 1 ? tg_leaky_relu(in[0], 0.01) : tg_elu(in[0], 0.5));
+    return tg_sum(which == 0   ? tg_relu(in[0])
+                  : which == 1 ? tg_elu(in[0], 0.5)
+                  : which == 2 ? tg_leaky_relu(in[0], 0.01)
+                               : tg_sub(tg_relu(in[0]), tg_square(in[0])));
 }
 
 /* Along a direction of many elements its kink is a small part of the slopes; and of their changes, where the others are
- * curved. */
+ * curved, the same way or the other. */
 START_TEST(a_zero_among_many_elements_is_not_called_wrong)
 {
-    enum { MOST = 320, SEEDS = 35 };
+    enum { MOST = 320, SEEDS = 104 };
     double x[MOST];
     int passed = 0, all = 0;
     for (int size = 20; size <= MOST; size *= 4)
-        for (int seed = 0; seed < 3 * SEEDS; seed++, all++) {
+        for (int seed = 0; seed < SEEDS; seed++, all++) {
             tg_rng rng = tg_rng_seed((uint64_t)seed);
             for (int i = 0; i < size; i++)
                 x[i] = i == seed % size ? 0 : tg_rng_normal(&rng);
             const tg_gradcheck_input in = {.shape = TG_SHAPE(size), .data = x};
-            int which = seed / SEEDS;
+            int which = seed % 4;
             const tg_gradcheck_result result =
                 tg_gradcheck(sum_of, &which, &in, 1, &(tg_gradcheck_options){.seed = (uint64_t)seed});
-            ck_assert_msg(result.passed || result.status == TG_GRADCHECK_CANNOT_TELL, "%d: %s", size, result.why);
+            ck_assert_msg(result.passed || result.status == TG_GRADCHECK_CANNOT_TELL, "%d, seed %d: %s", size, seed,
+                          result.why);
             passed += result.passed;
         }
     ck_assert_int_gt(10 * passed, 9 * all);

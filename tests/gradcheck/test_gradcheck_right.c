@@ -138,6 +138,18 @@ START_TEST(what_was_written_down_before_is_told_apart)
 }
 END_TEST
 
+/* At equal elements each point has one random direction: of this seed, all three are (1, -1), where the derivatives of
+ * a divided difference cancel, also if they are twice as large. */
+START_TEST(a_direction_along_which_derivatives_cancel_shows_nothing)
+{
+    for (int i = 0; i < fresh_wrong_count; i++)
+        if (strcmp(fresh_wrong[i].name, "quotient_limit") == 0) {
+            const tg_gradcheck_result result = fresh_check(&fresh_wrong[i], &(tg_gradcheck_options){.seed = 52});
+            ck_assert_msg(result.status == TG_GRADCHECK_WRONG, "%s", result.why);
+        }
+}
+END_TEST
+
 /* ---- lists at the edge of rounding ---- */
 
 /* Counts those that cannot tell although noise does not hide an error of the promise. */
@@ -499,6 +511,7 @@ Suite *gradcheck_right_suite(void)
     tcase_add_loop_test(tests, no_right_operation_is_rejected, first, first + 5 / every(5));
     tcase_add_test(tests, no_right_function_is_called_wrong);
     tcase_add_test(tests, what_was_written_down_before_is_told_apart);
+    tcase_add_test(tests, a_direction_along_which_derivatives_cancel_shows_nothing);
     tcase_add_test(tests, no_right_function_at_the_edge_of_rounding_is_called_wrong);
     tcase_add_test(tests, every_wrong_function_is_caught_with_noise_and_without);
     tcase_add_test(tests, few_evaluations_call_no_rounding_wrong);

@@ -82,17 +82,19 @@ START_TEST(every_row_is_in_the_test_part_of_one_fold)
 {
     tg_error error;
     dataset set = loaded("moons", (dataset_options){.rows = 103}, "0.5");
-    int tested[103] = {0};
-    for (int fold = 0; fold < 5; fold++) {
-        ck_assert_msg(dataset_split(&set, &(dataset_parts){.seed = 3, .folds = 5, .fold = fold}, &error), "%s",
-                      error.text);
-        ck_assert(set.test.rows == 20 || set.test.rows == 21);
-        check_parts(&set);
-        for (size_t i = 0; i < set.test.rows; i++)
-            tested[set.test.row[i]]++;
+    for (int first = 0; first < 2; first++) { /* the first rows are for validation, and in no fold */
+        int tested[103] = {0};
+        for (int fold = 0; fold < 5; fold++) {
+            const dataset_parts parts = {.seed = 3, .validation = first ? "first:50" : NULL, .folds = 5, .fold = fold};
+            ck_assert_msg(dataset_split(&set, &parts, &error), "%s", error.text);
+            ck_assert_int_eq((int)set.test.rows / (first ? 10 : 20), 1);
+            check_parts(&set);
+            for (size_t i = 0; i < set.test.rows; i++)
+                tested[set.test.row[i]]++;
+        }
+        for (int row = 0; row < 103; row++)
+            ck_assert_int_eq(tested[row], !first || row >= 50);
     }
-    for (int row = 0; row < 103; row++)
-        ck_assert_int_eq(tested[row], 1);
     dataset_free(&set);
 }
 END_TEST
@@ -164,6 +166,7 @@ START_TEST(bad_parts_are_explained)
                     "moons: of 2000 rows, 1000 for validation and 1000 for test leave none for training");
     expect_no_parts(&set, (dataset_parts){.folds = 1}, "moons: 1 fold is no cross-validation, expected 2 or more");
     expect_no_parts(&set, (dataset_parts){.folds = 3000}, "moons: 2000 rows in 3000 folds");
+    expect_no_parts(&set, (dataset_parts){.validation = "first:1950", .folds = 60}, "moons: 50 rows in 60 folds");
     expect_no_parts(&set, (dataset_parts){.folds = 3, .test = "0.2"},
                     "moons: the folds are the test splits, and no other can be chosen");
     dataset_free(&set);

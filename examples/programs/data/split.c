@@ -129,7 +129,7 @@ static bool portions_fit(const dataset *set, portion validation, portion test, t
 static bool read_portions(const dataset *set, const dataset_parts *parts, portion *validation, portion *test,
                           tg_error *error)
 {
-    const size_t units = count_units(set);
+    size_t units = count_units(set);
     const char *of_test = parts->test ? parts->test : set->kind->test;
     if (set->test_rows && (parts->test || parts->folds))
         return tg_fail(error, "%s: it has its own test split, and no other can be chosen", set->name);
@@ -142,6 +142,12 @@ static bool read_portions(const dataset *set, const dataset_parts *parts, portio
         return false;
     if (validation->first && test->first)
         return tg_fail(error, "%s: the first rows cannot both validate and test", set->name);
+    if (parts->folds && validation->first) { /* the others are in folds */
+        const size_t first = units_in(set, *validation, error);
+        if (first == SIZE_MAX)
+            return false;
+        units -= first;
+    }
     if (parts->folds == 1)
         return tg_fail(error, "%s: 1 fold is no cross-validation, expected 2 or more", set->name);
     if (parts->folds)
@@ -208,12 +214,13 @@ static bool shuffle(const dataset *set, tg_rng *rng, int32_t *units, size_t coun
 
 typedef enum { TRAIN, VALIDATION, TEST } purpose;
 
-/* Marks the units of a split for a purpose: of the first rows, or the next unmarked ones of a random order. `next`
- * wraps around. */
-static void mark(const dataset *set, purpose *of, const int32_t *random, size_t *next, portion part, purpose what)
+/* Marks the units of a split for a purpose: of the first rows, or the next unmarked ones of `units` in a random order.
+ * `next` wraps around. */
+static void mark(const dataset *set, purpose *of, const int32_t *random, size_t units, size_t *next, portion part,
+                 purpose what)
 {
     for (size_t i = 0; i < part.count;) {
-        const size_t unit = part.first ? unit_of(set, i) : (size_t)random[(*next)++ % count_units(set)];
+        const size_t unit = part.first ? unit_of(set, i) : (size_t)random[(*next)++ % units];
         if (part.first || of[unit] == TRAIN) {
             of[unit] = what;
             i++;
@@ -239,23 +246,26 @@ static bool choose(dataset *set, const dataset_parts *parts, portion validation,
     const size_t units = count_units(set);
     const tg_rng seed = tg_rng_seed(parts->seed);
     tg_rng rng = tg_rng_stream(&seed, "dataset.split");
-    size_t next = 0, listed = 0;
+    size_t next = 0, listed = 0, left = 0;
     for (size_t unit = 0; unit < units; unit++)
         random[unit] = (int32_t)unit;
     if (!shuffle(set, &rng, random, units))
         return false;
     for (size_t row = units; !set->group && row < set->rows; row++)
         of[row] = TEST;
+    if (validation.first)
+        mark(set, of, random, units, &next, validation, VALIDATION);
+    for (size_t i = 0; i < units; i++)
+        if (of[random[i]] == TRAIN)
+            random[left++] = random[i];
     if (parts->folds) {
         const size_t folds = (size_t)parts->folds, fold = (size_t)parts->fold;
-        next = units * fold / folds;
-        test.count = units * (fold + 1) / folds - next;
+        next = left * fold / folds;
+        test.count = left * (fold + 1) / folds - next;
     }
-    if (validation.first)
-        mark(set, of, random, &next, validation, VALIDATION);
-    mark(set, of, random, &next, test, TEST);
+    mark(set, of, random, left, &next, test, TEST);
     if (!validation.first)
-        mark(set, of, random, &next, validation, VALIDATION);
+        mark(set, of, random, left, &next, validation, VALIDATION);
     list(set, of, TRAIN, &listed, &set->train);
     list(set, of, VALIDATION, &listed, &set->validation);
     list(set, of, TEST, &listed, &set->test);

@@ -226,6 +226,21 @@ START_TEST(outputs_that_are_no_numbers_have_no_area)
 }
 END_TEST
 
+/* Of classes that are apart, with weights whose sums are rounded: it was 1.0000000000000002, no share. */
+START_TEST(no_area_is_above_one)
+{
+    tg_rng rng = tg_rng_seed(1);
+    for (int trial = 0; trial < 200; trial++) {
+        tally_score rows[40];
+        double of[2];
+        for (int i = 0; i < 40; i++)
+            rows[i] = (tally_score){.probability = i, .weight = tg_rng_uniform(&rng), .positive = i >= 20};
+        ck_assert_double_eq_tol(tally_area(rows, 40, of), 1, 1e-15);
+        ck_assert_double_le(tally_area(rows, 40, of), 1);
+    }
+}
+END_TEST
+
 /* Their variance is 0, and what the sums have of it is rounding: R2 was printed as 61522641584281752. A row without a
  * weight does not count. */
 START_TEST(equal_targets_have_no_r2)
@@ -275,6 +290,7 @@ Suite *influence_suite(void)
     tcase_add_test(tests, the_calibration_error_varies_as_samples_do);
     tcase_add_test(tests, outputs_that_are_no_numbers_have_no_area);
     tcase_add_test(tests, equal_targets_have_no_r2);
+    tcase_add_test(tests, no_area_is_above_one);
     tcase_add_test(tests, the_exponential_is_right_to_two_ulp);
     tcase_add_loop_test(tests, a_weight_is_so_many_rows, 0, sizeof cases / sizeof *cases);
     return suite;

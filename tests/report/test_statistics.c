@@ -148,6 +148,10 @@ START_TEST(intervals_of_shares_stay_between_0_and_1)
     ck_assert(range.low == 0 && range.high == 1);
     ck_assert_double_nan(share_interval(values, 1).low);
     ck_assert_double_nan(share_interval((double[]){0.5, 1.5}, 2).low);
+    const statistics_estimate rounded = {.count = 3, .mean = 1 + DBL_EPSILON, .error = 1e-17, .margin = 2e-17};
+    range = statistics_share_interval((double[]){1, 1, 1}, 3, &rounded);
+    ck_assert_double_eq_tol(range.low, 1, 1e-12);
+    ck_assert_double_eq_tol(range.high, 1, 1e-12);
 }
 END_TEST
 

@@ -202,7 +202,7 @@ statistics_range statistics_share_interval(const double values[], size_t count, 
     for (size_t i = 0; i < count; i++)
         if (!(values[i] >= 0 && values[i] <= 1))
             return (statistics_range){NAN, NAN};
-    if (!(share.margin > 0)) /* all equal, or too few */
+    if (!(share.margin > ROUNDING)) /* all equal, or too few */
         return statistics_interval(&share);
     const double angle = asin(sqrt(share.mean)), margin = share.margin / (2 * sqrt(share.mean * (1 - share.mean)));
     return (statistics_range){pow(sin(fmax(angle - margin, 0)), 2), pow(sin(fmin(angle + margin, acos(0))), 2)};

@@ -127,7 +127,8 @@ double tally_area(tally_score *rows, size_t count, double of[2])
         below[0] += same[0];
         below[1] += same[1];
     }
-    return pairs / (of[0] * of[1]);
+    const double area = pairs / (of[0] * of[1]);
+    return area > 1 ? 1 : area; /* by rounding */
 }
 
 static void measure_classes(tally_classes *of, runlog_measures *m)

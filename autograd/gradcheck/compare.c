@@ -126,7 +126,6 @@ static void compare_directions(tg_check *c, int order, tg_check_part *part)
 {
     enum { DIRECTIONS = 3 };
     const bool jointly = part->input < 0;
-    const int64_t end = part->offset + part->size;
     const tg_gradcheck_result before = c->result;
     const int all = jointly ? c->options.directions : c->along ? 1 : DIRECTIONS;
     for (int k = c->at[0] ? 1 : all; k > 0 && !part->wrong && !c->over; k--) {
@@ -135,7 +134,7 @@ static void compare_directions(tg_check *c, int order, tg_check_part *part)
         if (!wrong || !c->at[0])
             count_in(c, &v, part,
                      jointly ? " (along a random direction of all inputs)" : " (along a random direction)");
-        for (int64_t i = part->offset; order == 1 && v.passed && !c->at[0] && i < end; i++)
+        for (int64_t i = part->offset; order == 1 && v.passed && !c->at[0] && i < part->offset + part->size; i++)
             c->hidden[i] = fmin(c->hidden[i], v.bound / fabs(c->direction[i]));
         if (wrong && find_element(c, order, part, &element)) {
             c->result.passed |= !c->at[0] && before.passed; /* the same fault, by its element */

@@ -48,21 +48,19 @@ static bool settles(const tg_check *c, const tg_check_slope *s)
 /* Known well enough to contradict: to three digits of the slopes, or of the values where rounding is the limit, or as
  * well as the values' promised accuracy allows in the longest step, 1/8, with the safety, times what
  * measuring may add. */
-static bool is_usable(const tg_check *c, const tg_check_slope *s)
+static bool is_usable(const tg_check *c, const tg_check_slope *s, const tg_check_estimate *of)
 {
-    const double size = fmax(fabs(s->best.value), s->move), rounding = TG_SAFETY * s->best.rounding;
-    return TG_SAFETY * (s->best.error - rounding) <= c->coarse * size + s->floor &&
+    const double size = fmax(fabs(of->value), s->move), rounding = TG_SAFETY * of->rounding;
+    return TG_SAFETY * (of->error - rounding) <= c->coarse * size + s->floor &&
            rounding <= c->coarse * fmax(size, s->values) + s->floor + 4 * TG_SAFETY * TG_SAFETY * s->promised;
 }
 
-/* Adds a row; true if no more are needed. */
-static bool add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
+static void add_row(tg_check *c, const tg_check_line *line, double t, tg_check_slope *s)
 {
     tg_check_add_row(c, line, t, s);
     s->settled = s->rows >= 2 && settles(c, s);
     if (s->settled)
         s->best = s->now;
-    return s->settled;
 }
 
 /* True if this difference between the slopes of both sides may be a kink. One of many elements that move may have a
@@ -77,7 +75,7 @@ static bool is_kink(const tg_check *c, const tg_check_slope *s, double kink)
 /* The first two rows, which settle most. The slopes of both sides differ by half as much in half the step, at a kink by
  * as much: by more than what converges. If they do not settle, a third is looked at: twice a difference less the one in
  * twice the step is what a kink leaves of it beside a curve, alike in two steps, as no wave and no noise. */
-static bool add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slope *s)
+static void add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slope *s)
 {
     add_row(c, line, c->first, s);
     const double first = s->plain.error, bend = s->bend;
@@ -91,7 +89,6 @@ static bool add_first_rows(tg_check *c, const tg_check_line *line, tg_check_slop
         const bool alike = third.rows == 3 && fabs(rest - before) <= TG_TOLERANCE * fabs(rest);
         s->kink = alike && is_kink(c, &third, fabs(rest)) ? fabs(rest) : 0;
     }
-    return s->settled;
 }
 
 /* Tables of steps that halve, in the usual scale and, where one variable moves, in its own, in ever smaller steps. */
@@ -221,10 +218,9 @@ static void judge(tg_check *c, const tg_check_line *line, const tg_check_slope *
                   tg_gradcheck_result *v)
 {
     const double rounding = rounding_of(c, s, &s->best), uncertain = TG_SAFETY * s->best.error + rounding;
-    const int64_t moving = line->to - line->from;
     /* both 0 up to rounding, and not for want of evaluations */
     const bool lost = fmax(fabs(s->analytic), fabs(s->best.value)) <= s->lost && (!c->over || isfinite(s->best.error)),
-               usable = is_usable(c, s);
+               usable = is_usable(c, s, &s->best);
     if (s->settled || ((usable || lost) && agrees(c, s, s->best.value, s->best.value, uncertain))) {
         set(c, s, s->best.value, s->settled ? rounding : uncertain, TG_GRADCHECK_PASSED, v);
         v->kinks = s->kink > 0;
@@ -238,7 +234,7 @@ static void judge(tg_check *c, const tg_check_line *line, const tg_check_slope *
         do { /* the more looks, the more are seen to win a tie; of many that move, one shows little */
             tg_check_look_around(c, line, a);
             v->kinks = judge_by_neighbours(c, s, a, usable, v);
-        } while (!v->passed && a->looks < (moving <= c->options.elements ? TG_ROWS : 2));
+        } while (!v->passed && a->looks < (line->to - line->from <= c->options.elements ? TG_ROWS : 2));
         if (!v->passed)
             judge_unlike(c, line, s, a, usable, uncertain, v);
     }
@@ -310,9 +306,7 @@ static void compare_again(tg_check *c, const tg_check_line *line, tg_check_aroun
 static bool is_clearly_wrong(const tg_check *c, const tg_check_slope *s, tg_gradcheck_result *v)
 {
     const double uncertain = TG_SAFETY * (TG_SAFETY * s->now.error + rounding_of(c, s, &s->now));
-    tg_check_slope as_best = *s;
-    as_best.best = s->now;
-    if (c->options.evaluations == 0 || c->at[0] || s->kink > 0 || !is_usable(c, &as_best) || !isfinite(s->analytic) ||
+    if (c->options.evaluations == 0 || c->at[0] || s->kink > 0 || !is_usable(c, s, &s->now) || !isfinite(s->analytic) ||
         agrees(c, s, s->now.value, s->now.value, uncertain + c->terms * c->epsilon))
         return false;
     set(c, s, s->now.value, uncertain, TG_GRADCHECK_WRONG, v);
@@ -329,7 +323,8 @@ tg_gradcheck_result tg_check_compare(tg_check *c, tg_check_line *line)
     v.order = line->level + 1;
     memset(c->changed, 0, (size_t)c->level[line->level].length * sizeof *c->changed);
     find_analytic(c, line, &s);
-    if (add_first_rows(c, line, &s))
+    add_first_rows(c, line, &s);
+    if (s.settled)
         judge(c, line, &s, &a, &v);
     else if (s.kink > 0) { /* a derivative that lies among the slopes around needs no tables */
         tg_check_look_around(c, line, &a);

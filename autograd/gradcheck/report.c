@@ -180,24 +180,6 @@ static int64_t count_unlike(const jacobian *j, const tg_check_part *other, doubl
     return unlike;
 }
 
-static bool is_transposed(const jacobian *j)
-{
-    const tg_shape *shape = &j->part->shape;
-    bool transposed = false;
-    for (int axis = shape->rank - 2; axis >= 0 && axis < shape->rank; axis++)
-        transposed |= !count_unlike(j, j->part, 1, shape->dim[axis]);
-    return transposed;
-}
-
-/* NULL if the derivatives are those by no other input. */
-static const tg_check_part *find_other(const jacobian *j)
-{
-    const tg_check_part *other = j->c->parts, *const end = other + j->c->part_count;
-    while (other < end && (other == j->part || count_unlike(j, other, 1, 1)))
-        other++;
-    return other < end ? other : NULL;
-}
-
 static void add_common_factor(tg_text *text, const jacobian *j, double factor)
 {
     const int64_t count = (int64_t)round(fmin(fmax(fabs(factor), 1 / fabs(factor)), 1e9));
@@ -212,10 +194,13 @@ static void add_common_factor(tg_text *text, const jacobian *j, double factor)
 
 static void add_explanation(tg_text *text, const jacobian *j)
 {
-    const tg_check_part *part = j->part, *other;
+    const tg_check_part *part = j->part, *other = j->c->parts, *const end = other + j->c->part_count;
     const int64_t peak = largest_of(j, j->expected, NULL, part->offset, part->offset + part->size);
     const double off = j->c->result.error / fabs(j->c->result.numeric), factor = j->found[peak] / j->expected[peak];
-    const int64_t wrong = count_unlike(j, part, 1, 1);
+    const int64_t wrong = count_unlike(j, part, 1, 1), *dim = part->shape.dim;
+    const int rank = part->shape.rank;
+    while (other < end && (other == part || count_unlike(j, other, 1, 1)))
+        other++;
     if (!wrong && off < 10 * j->c->promise)
         tg_text_add(text, "off by %.2g of what is expected, too little to be seen here", off);
     else if (!wrong)
@@ -223,9 +208,9 @@ static void add_explanation(tg_text *text, const jacobian *j)
                     "for a cotangent of one at one element it is right: the fault is in what it does with others");
     else if (isfinite(factor) && !count_unlike(j, part, factor, 1))
         add_common_factor(text, j, factor);
-    else if (is_transposed(j))
+    else if (rank >= 2 && (!count_unlike(j, part, 1, dim[rank - 2]) || !count_unlike(j, part, 1, dim[rank - 1])))
         tg_text_add(text, "the last two indices of this input's derivative are transposed");
-    else if ((other = find_other(j))) {
+    else if (other < end) {
         tg_text_add(text, "it is the derivative by ");
         tg_check_add_element(text, j->c, other->input, -1);
     } else
@@ -288,13 +273,13 @@ static void add_failure(tg_text *text, const tg_check *c)
 {
     const tg_gradcheck_result *v = &c->result;
     const double size = fmax(fabs(v->numeric), fabs(v->analytic));
-    if (!has_derivatives(c) || v->index < 0 || !(size > 0)) {
-        tg_text_add(text, "%s\n\n", v->why);
-        return;
+    if (!has_derivatives(c) || v->index < 0 || !(size > 0))
+        tg_text_add(text, "%s", v->why);
+    else {
+        tg_text_add(text, "%s, %s: off by %.3g of its size, where differences and rounding explain %.3g", c->name,
+                    v->where, v->error / size, v->bound / size);
+        add_factor_of(text, c, v);
     }
-    tg_text_add(text, "%s, %s: off by %.3g of its size, where differences and rounding explain %.3g", c->name, v->where,
-                v->error / size, v->bound / size);
-    add_factor_of(text, c, v);
     tg_text_add(text, "\n\n");
 }
 

@@ -122,9 +122,8 @@ static void check_point(tg_check *c, void *none)
         return;
     const int64_t failed = c->result.failed;
     tg_check_at_point(c, orders);
-    if (c->result.failed > failed || c->over)
-        return;
-    tg_check_compare_all(c, orders);
+    if (c->result.failed == failed && !c->over)
+        tg_check_compare_all(c, orders);
 }
 
 /* At a point of the checker's own a function may have no value, or refuse it; only a comparison can fail there. */
@@ -162,8 +161,7 @@ static void check_everything(tg_check *c, void *none)
     for (int order = 1; order <= c->options.order; order++)
         expect_scaling(c, order);
     c->stage = ", before all other points were tried";
-    c->nothing = c->result.comparisons == 0;
-    if (c->nothing)
+    if ((c->nothing = c->result.comparisons == 0))
         tg_check_stop(c, TG_GRADCHECK_REFUSED, "there is nothing to compare: all inputs are empty");
     check_other_points(c);
 }
@@ -175,10 +173,9 @@ static void refuse(tg_check *c, void *why)
 
 void tg_check_run(tg_check *c)
 {
-    const char *none = "nothing was compared";
     tg_check_try(c, check_everything, NULL);
     if (c->over && c->result.comparisons == 0 && !c->result.why[0])
-        tg_check_try(c, refuse, &none);
+        tg_check_try(c, refuse, &(const char *){"nothing was compared"});
     tg_check_end(c);
     c->result.ended = c->over;
     c->result.samples = 1;

@@ -367,9 +367,8 @@ static tg_gradcheck_result check(const char *name, model *m, const tg_gradcheck_
 tg_gradcheck_result tg_gradcheck(tg_function function, void *user, const tg_gradcheck_input *inputs, int count,
                                  const tg_gradcheck_options *options)
 {
-    const bool fine = function && inputs && count > 0;
     return check("the function", &(model){function, user, count}, inputs, NULL, options,
-                 fine ? NULL : "expected a function and at least one input");
+                 function && inputs && count > 0 ? NULL : "expected a function and at least one input");
 }
 
 tg_gradcheck_result tg_gradcheck_parameters(tg_function function, void *user, const tg_gradcheck_input *inputs,

@@ -171,8 +171,10 @@ static statistics_estimate estimate_of(const comparison *c, int measure, workspa
     const comparison_measure *m = &c->measures[measure];
     if (!w->by_rows || count < 2)
         return statistics_paired(w->values, rival ? w->rivals : NULL, (size_t)count);
-    for (size_t i = 0; rival && i < w->row_count; i++)
-        w->row_values[i] -= w->row_rivals[i];
+    for (size_t i = 0; rival && i < w->row_count; i++) {
+        const double other = w->row_rivals[i], difference = w->row_values[i] - other;
+        w->row_values[i] = fabs(difference) < STATISTICS_ROUNDING * fabs(other) ? 0 : difference;
+    }
     for (int i = 0; i < count; i++)
         w->seeds[i] =
             (statistics_rows){w->units[i].row_count, w->rows + w->units[i].row, w->row_values + w->units[i].row};

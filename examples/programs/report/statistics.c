@@ -75,9 +75,6 @@ double statistics_student_quantile(double probability, double degrees)
     return -(low + high) / 2;
 }
 
-/* A deviation below this fraction of the largest value is only rounding. */
-static const double ROUNDING = 1e-12;
-
 static statistics_estimate with_error(statistics_estimate of, double error, double degrees)
 {
     of.error = error;
@@ -106,9 +103,9 @@ statistics_estimate statistics_paired(const double values[], const double baseli
     }
     const double degrees = (double)(count - 1);
     result.deviation = sqrt(squares / degrees);
-    if (result.deviation < ROUNDING * largest)
+    if (result.deviation < STATISTICS_ROUNDING * largest)
         result.deviation = 0;
-    if (fabs(result.mean) < ROUNDING * largest)
+    if (fabs(result.mean) < STATISTICS_ROUNDING * largest)
         result.mean = 0; /* no "-0.00" */
     return with_error(result, result.deviation / sqrt((double)count), degrees);
 }
@@ -202,7 +199,7 @@ statistics_range statistics_share_interval(const double values[], size_t count, 
     for (size_t i = 0; i < count; i++)
         if (!(values[i] >= 0 && values[i] <= 1))
             return (statistics_range){NAN, NAN};
-    if (!(share.margin > ROUNDING)) /* all equal, or too few */
+    if (!(share.margin > STATISTICS_ROUNDING)) /* all equal, or too few */
         return statistics_interval(&share);
     const double angle = asin(sqrt(share.mean)), margin = share.margin / (2 * sqrt(share.mean * (1 - share.mean)));
     return (statistics_range){pow(sin(fmax(angle - margin, 0)), 2), pow(sin(fmin(angle + margin, acos(0))), 2)};
@@ -287,7 +284,7 @@ static void sum_covariances(const row_sums *rows, size_t count, double n, double
         *sum += r;
         *squares += r * r;
     }
-    if (*sum <= ROUNDING * sqrt(*squares))
+    if (*sum <= STATISTICS_ROUNDING * sqrt(*squares))
         *sum = *squares = 0;
 }
 

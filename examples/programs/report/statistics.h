@@ -22,6 +22,9 @@ typedef struct {
     double margin;    /* half the width of the mean's 95 % interval, by Student's t */
 } statistics_estimate;
 
+/* A deviation or difference below this fraction of the largest value is only rounding. */
+#define STATISTICS_ROUNDING 1e-12
+
 /* Mean, deviation and margin of `count` values. */
 statistics_estimate statistics_of(const double values[], size_t count);
 

@@ -249,7 +249,6 @@ static comparison_over over_constant(const comparison *c, const comparison_group
 {
     comparison_over over;
     int count = gather(c, group->name, constant, measure, w);
-    over.test = statistics_compare(w->values, w->rivals, (size_t)count);
     over.difference = estimate_of(c, measure, w, count, true);
     over.corrected = statistics_p(&over.difference);
     count = gather(c, group->name, constant, measure, w);

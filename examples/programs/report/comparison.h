@@ -101,7 +101,6 @@ typedef struct comparison_result {
 typedef struct comparison_over {
     statistics_estimate constant; /* the constant prediction's own value */
     statistics_estimate difference;
-    statistics_test test; /* greater and less: seeds or folds */
     double corrected;
 } comparison_over;
 

@@ -22,13 +22,6 @@ typedef struct outcome {
     bool best;   /* of the points with the same number */
 } outcome;
 
-/* The validation loss of the net of a run's best epoch; false if the run is not finished. */
-static bool loss_of(const runlog_run *run, double *loss)
-{
-    *loss = run->net.of[RUNLOG_VALIDATION].loss;
-    return run->finished;
-}
-
 /* [activations, points], to be freed. */
 static outcome *outcomes_of(const runlog *log)
 {
@@ -36,13 +29,10 @@ static outcome *outcomes_of(const runlog *log)
     outcome *all = memory_checked(calloc(count + 1, sizeof *all));
     for (const runlog_run *run = log->runs; run < log->runs + log->count; run++) {
         outcome *at = &all[(size_t)run->activation * points + (size_t)run->point];
-        double loss;
         at->first = at->first ? at->first : run;
         at->unfinished += !run->finished;
-        if (loss_of(run, &loss)) {
-            at->loss += loss;
-            at->finished++;
-        }
+        at->finished += run->finished;
+        at->loss += run->finished ? run->net.of[RUNLOG_VALIDATION].loss : 0;
     }
     for (size_t i = 0; i < count; i++)
         all[i].loss /= all[i].finished;
@@ -344,10 +334,9 @@ static void sort(outcome *points, size_t count)
 
 static void write_point(const runlog *log, FILE *to, const outcome *p, runlog_samples *losses)
 {
-    double loss;
     for (const runlog_run *run = log->runs; run < log->runs + log->count; run++)
-        if (run->activation == p->first->activation && run->point == p->first->point && loss_of(run, &loss))
-            runlog_sample(losses, run, loss);
+        if (run->activation == p->first->activation && run->point == p->first->point && run->finished)
+            runlog_sample(losses, run, run->net.of[RUNLOG_VALIDATION].loss);
     table_csv_text(to, log->activations.list[p->first->activation]);
     fputc(',', to);
     table_csv_text(to, log->points.list[p->first->point]);

@@ -373,6 +373,7 @@ START_TEST(a_comparison_in_which_runs_diverge_ends_and_says_what_helps)
     ck_assert_msg(strstr(train_output, "Hint: gelu_exact diverged in 2 of 2 runs; what helps: --lr auto."), "%s",
                   train_output);
     ck_assert_ptr_nonnull(strstr(temporary_text("all/report.html"), "Hint: relu diverged in 2 of 2 runs"));
+    ck_assert_ptr_nonnull(strstr(train_output, "no verdict on test accuracy, a run diverged."));
     ck_assert_ptr_nonnull(strstr(temporary_text("all/runs/relu-seed1/result.json"), "\"diverged\":1"));
 }
 END_TEST

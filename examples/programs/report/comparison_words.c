@@ -15,6 +15,15 @@ int comparison_named_pairs(const comparison_view *v)
     return v->pair_count <= MOST ? v->pair_count : v->count - 1;
 }
 
+/* Other programs do not say that a run diverged, and have no constant prediction, which a run that diverged lacks. */
+static bool is_ours(const comparison *c)
+{
+    bool ours = c->has_constant;
+    for (int i = 0; i < c->run_count; i++)
+        ours |= c->runs[i].diverged;
+    return ours;
+}
+
 static void add_pair(const comparison_view *v, table *t, const comparison_pair *p, int measure)
 {
     const comparison *c = v->c;
@@ -24,7 +33,7 @@ static void add_pair(const comparison_view *v, table *t, const comparison_pair *
     verdict_write(&(verdict_facts){.name = name,
                                    .against = against,
                                    .measure = m->words,
-                                   .may_lack = m->influence || !c->has_constant, /* of other programs */
+                                   .may_lack = m->influence || !is_ours(c),
                                    .pairs = comparison_pairs_word(v),
                                    .share = m->share,
                                    .more_is_better = m->more_is_better,
@@ -317,11 +326,8 @@ void comparison_add_hints(const comparison_view *v, table *t)
 {
     enum { FEW_SAMPLES = 100 };
     int finished = 0, learned = 0, diverged, constant, ignored = 0;
-    bool ours = v->c->has_constant; /* other programs do not say that a run diverged */
     char no_better[512];
     write_constant_failure(v->c, no_better, sizeof no_better);
-    for (int i = 0; i < v->c->run_count; i++)
-        ours |= v->c->runs[i].diverged;
     for (int i = 0; i < v->count; i++) {
         count_failures(v, v->groups[i].name, &diverged, &constant, &learned);
         finished += v->groups[i].runs;
@@ -331,9 +337,9 @@ void comparison_add_hints(const comparison_view *v, table *t)
         const bool lost = is_lost(&v->c->about, v->groups[i].name);
         const char *remedy = lost ? NULL : v->c->about.remedy;
         add_failure(t, &v->groups[i], diverged,
-                    lost   ? "diverged, as its formula is not finite everywhere,"
-                    : ours ? "diverged"
-                           : "diverged, or lacks a measure,",
+                    lost            ? "diverged, as its formula is not finite everywhere,"
+                    : is_ours(v->c) ? "diverged"
+                                    : "diverged, or lacks a measure,",
                     remedy);
         /* where few runs learn anything, there may be nothing to be learned */
         add_failure(t, &v->groups[i], constant, no_better, 2 * learned > finished ? remedy : NULL);

@@ -73,6 +73,12 @@ def by_rows(values, rows, validation=None, trained=1):
     return means.mean(), deviation, math.sqrt(variance), degrees, math.sqrt((1 + trained) * shared)
 
 
+def less(ours, theirs):
+    """Differences of rows; those that are only rounding are none, as two nets that are equally good sum in other orders."""
+    difference = np.asarray(ours) - theirs
+    return np.where(np.abs(difference) < 1e-12 * np.abs(theirs), 0, difference)
+
+
 def estimate(runs, others, measure, redrawn, same_folds, validates):
     """Of a measure's mean over runs or, with others, of the mean difference to them: what plain returns. `redrawn` is 0, or
     what rows of redrawn splits add by being trained on, as a share of what they add by being tested."""
@@ -84,7 +90,7 @@ def estimate(runs, others, measure, redrawn, same_folds, validates):
     if not redrawn or same_folds or len(values) < 2 or any(measure not in run["rows"] for run in runs.values()):
         return plain(values) if len(values) else (math.nan,) * 5
     rows = [run["rows"] for run in runs.values()]
-    seen = [r[measure] - (others[key]["rows"][measure] if others else 0) for key, r in zip(runs, rows)]
+    seen = [less(r[measure], others[key]["rows"][measure]) if others else r[measure] for key, r in zip(runs, rows)]
     valid = None
     if validates and measure.startswith("test_"):
         on = measure.replace("test_", "best_val_")

@@ -107,9 +107,10 @@ START_TEST(a_scale_that_is_none_is_refused)
     const char *path = "damaged/last.safetensors";
     FILE *file = fopen(temporary_path(path), "rb");
     char bytes[4096];
-    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    const size_t size = fread(bytes, 1, sizeof bytes - 1, file);
     fclose(file);
-    char *scale = memmem(bytes, size, " 0x1p+16 ", 9);
+    bytes[size] = '\0';
+    char *scale = strstr(bytes + 8, " 0x1p+16 "); /* in the JSON header, behind its length */
     ck_assert_ptr_nonnull(scale);
     memcpy(scale + 1, wrong[_i], 7);
     temporary_write(path, bytes, size);

@@ -26,7 +26,7 @@
  *     pairs.csv      a row for each pair of activations and each measure that decides: comparison_write_pairs
  *     step_bands.csv a row for each activation and step, or for several steps, so that there are about 500 rows:
  *                    training loss, and validation loss at the end of an epoch, as in bands.csv
- *     confusion.csv  a row for each activation and class: the weight (number) of its samples with each prediction, over seeds
+ *     confusion.csv  a row for each activation and class: the weight of its samples with each prediction, over seeds
  *     noise.csv      a row for each activation and level of noise: loss and accuracy as in bands.csv
  *     surface.csv, points.csv
  *                    for two features: the class that the first run of each activation predicts at each point of a

@@ -19,7 +19,8 @@ typedef struct {
 
 terminal terminal_of(FILE *stream);
 
-/* The number of columns of a UTF-8 text up to the end of its line: one for each code point, which is right for all texts of these programs. */
+/* The number of columns of a UTF-8 text up to the end of its line: one for each code point, which is right for all texts
+ * of these programs. */
 int terminal_width(const char *text);
 
 /* Prints a text and a newline. On a terminal, lines are wrapped to its width; elsewhere only the text's own newlines

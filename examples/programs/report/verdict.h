@@ -21,9 +21,8 @@ enum { VERDICT_SENTENCE = 512 };
 typedef struct verdict_facts {
     const char *name, *against, *measure;
     const char *pairs; /* name of the pairs: "seeds" */
-    bool
-        may_lack; /* also a run that has not diverged may be without this measure, as R2 of one sample, or of other programs */
-    bool share; /* between 0 and 1: differences are in percentage points */
+    bool may_lack;     /* a run that has not diverged may lack this measure too: R2 of one sample; other programs */
+    bool share;        /* between 0 and 1: differences are in percentage points */
     bool more_is_better;
     double base;                    /* mean of `against`, of which differences are a percentage; 0: none */
     statistics_estimate difference; /* of `name` less `against` */
